@@ -5,8 +5,6 @@
 #include "recording/tree_node.h"
 #include "recording/way.h"
 
-#include "parse/eu_stall.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +14,6 @@
 enum {
     GROUPS_MAX = 8,
     EARS_MAX = 4, /* listeners to messages about devices */
-    STALLS_MAX = 16,
     INDEX_BITS = 19,
     INDEX_MASK = (1 << INDEX_BITS) - 1,
     GENERATION_MASK = 0xfff /* handles stay positive */
@@ -37,11 +34,7 @@ struct tree_env {
     uint64_t epoch_ns; /* real monotonic time of time 0; 0: time is stepped */
     uint64_t step_ns;
     struct tree_group group[GROUPS_MAX];
-    size_t ear[EARS_MAX]; /* place in the recording + 1; 0: not open */
-    struct {
-        char key[64];   /* "NODE GT"; empty: not open */
-        uint32_t reads; /* since it was opened */
-    } stall[STALLS_MAX];
+    size_t ear[EARS_MAX];        /* place in the recording + 1; 0: not open */
     struct gtel_numbers numbers; /* memory for the next listing */
 };
 
@@ -359,104 +352,6 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return r < 0 ? r : give_whole(answer, buf, n);
 }
 
-/* ---- stall samples ---- */
-
-/* One program at a time samples a GT. */
-static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
-{
-    struct tree_env *env = arg;
-    const char *key = GTEL_FS_AT("%s %u", node, (unsigned)gt);
-    struct gtel_str text;
-    int slot = -EMFILE;
-    (void)clocks;
-    int r = gtel_tree_answer(tree_now(env), "stall", key, &text);
-    if (r < 0 || strlen(key) >= sizeof(env->stall[0].key))
-        return r == -ENOENT ? -EOPNOTSUPP : r < 0 ? r : -ENOENT;
-    for (int i = STALLS_MAX - 1; i >= 0; i--) {
-        if (strcmp(env->stall[i].key, key) == 0)
-            return -EBUSY;
-        slot = env->stall[i].key[0] == '\0' ? i : slot;
-    }
-    if (slot >= 0) {
-        (void)gtel_str_copy(env->stall[slot].key, sizeof(env->stall[slot].key), gtel_str_of(key));
-        env->stall[slot].reads = 0;
-    }
-    return slot;
-}
-
-static void stall_close(void *arg, int handle)
-{
-    struct tree_env *env = arg;
-    if (handle >= 0 && handle < STALLS_MAX)
-        env->stall[handle].key[0] = '\0';
-}
-
-static enum gtel_eu_stall_layout layout_of(struct gtel_str name)
-{
-    if (gtel_str_eq(name, GTEL_STR("pvc")))
-        return GTEL_EU_STALL_PVC;
-    return gtel_str_eq(name, GTEL_STR("xe3p")) ? GTEL_EU_STALL_XE3P : GTEL_EU_STALL_XE2;
-}
-
-/* One record, from its counters in the order of enum gtel_eu_stall. */
-static void pack(struct gtel_str line, enum gtel_eu_stall_layout layout, unsigned char *record)
-{
-    struct gtel_str word;
-    uint64_t count;
-    memset(record, 0, GTEL_EU_STALL_RECORD);
-    for (int k = 0; k < GTEL_EU_STALL_KINDS && gtel_str_word(&line, &word); k++) {
-        int bit = gtel_eu_stall_bit(layout, (enum gtel_eu_stall)k);
-        if (bit < 0 || gtel_str_u64(word, &count) < 0)
-            continue;
-        unsigned shifted = (unsigned)(count & 0xff) << (bit % 8);
-        record[bit / 8] |= (unsigned char)(shifted & 0xff);
-        record[bit / 8 + 1] |= (unsigned char)(shifted >> 8);
-    }
-}
-
-/* The lines of the read of that number; the last one is that of all further reads, too. */
-static struct gtel_str read_of(struct gtel_str text, uint32_t number)
-{
-    struct gtel_str rest = text;
-    struct gtel_str line;
-    for (uint32_t i = 0; i < number && gtel_str_line(&rest, &line);)
-        if (gtel_str_eq(gtel_str_trim(line), GTEL_STR("next"))) {
-            text = rest;
-            i++;
-        }
-    return text;
-}
-
-static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
-{
-    struct tree_env *env = arg;
-    struct gtel_str text;
-    struct gtel_str line;
-    size_t length = 0;
-    if (handle < 0 || handle >= STALLS_MAX || env->stall[handle].key[0] == '\0')
-        return -EBADF;
-    int r = gtel_tree_answer(tree_now(env), "stall", env->stall[handle].key, &text);
-    if (r < 0)
-        return -ENODEV;                /* the GPU has gone */
-    (void)gtel_str_line(&text, &line); /* there is one: tree_text.c */
-    enum gtel_eu_stall_layout layout = layout_of(gtel_str_trim(line));
-    text = read_of(text, env->stall[handle].reads++);
-    while (gtel_str_line(&text, &line) && length + GTEL_EU_STALL_RECORD <= n) {
-        line = gtel_str_trim(line);
-        if (gtel_str_eq(line, GTEL_STR("next")))
-            break;
-        if (gtel_str_eq(line, GTEL_STR("lost")))
-            return -ENOBUFS;
-        if (gtel_str_eq(line, GTEL_STR("reset")))
-            return -ENODEV;
-        pack(line, layout, (unsigned char *)buf + length);
-        length += GTEL_EU_STALL_RECORD;
-    }
-    return (int64_t)length;
-}
-
-/* ---- messages and errors ---- */
-
 static int uevent_open(void *arg)
 {
     struct tree_env *env = arg;
@@ -517,9 +412,6 @@ static const struct gtel_env_ops tree_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
-    .stall_open = stall_open,
-    .stall_read = stall_read,
-    .stall_close = stall_close,
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,

@@ -31,12 +31,6 @@
  *                              bytes and value, little endian (parse/words.h)
  *     query_error NODE DRIVER ITEM EACCES  the query fails, whatever it answered before; `none`:
  *                              not any more
- *     stall NODE GT LAYOUT     xe can sample why the units of that GT stall; LAYOUT is pvc, xe2 or
- *                              xe3p; each following `| 300 0 10` is a record's counters, in the
- *                              order of enum gtel_eu_stall (parse/eu_stall.h); `| next` ends what
- *                              one read gives, and the last one is given again and again; `| lost`
- *                              and `| reset` alone in a read: it fails so
- *     stall_error NODE GT EBUSY  beginning to sample fails; `none`: not any more
  *     uevents on               the kernel's messages about devices can be heard; `uevents EPERM`:
  *                              not so; without such a line the machine has none
  *     uevent ACTION /DEVPATH KEY=VALUE…  such a message, as
@@ -103,9 +97,8 @@ int gtel_tree_pmu(const struct gtel_tree *tree, const char *name, uint64_t confi
 /* The negative errno that a line of these words has, as "pmu_error NAME", or 0: there is none. */
 int gtel_tree_error(const struct gtel_tree *tree, const char *words);
 /*
- * The present answer of a line, as "query" and "NODE DRIVER ITEM", its bytes, or "stall" and "NODE
- * GT", layout, newline and records. 0, -ENOENT where none is recorded, or the error that is
- * (query_error …). *ret is valid until the tree is freed.
+ * The present answer of a line, as "query" and "NODE DRIVER ITEM", its bytes. 0, -ENOENT where none
+ * is recorded, or the error that is (query_error …). *ret is valid until the tree is freed.
  */
 int gtel_tree_answer(const struct gtel_tree *tree, const char *word, const char *key,
                      struct gtel_str *ret);

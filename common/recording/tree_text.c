@@ -326,25 +326,6 @@ static int read_query(struct reader *reader, struct gtel_str args)
     return r < 0 ? r : add_answer(reader, answer);
 }
 
-/* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
-static int read_stall(struct reader *reader, struct gtel_str args)
-{
-    struct gtel_str layout;
-    struct gtel_str lines;
-    struct gtel_str answer;
-    struct gtel_buf text;
-    int r = gtel_str_word(&args, &layout) ? read_content(reader, &lines) : fail_form(reader);
-    if (r < 0)
-        return r;
-    gtel_buf_init(&text, GTEL_TREE_BYTES_MAX);
-    gtel_buf_printf(&text, "%.*s\n", GTEL_STR_ARG(layout));
-    gtel_buf_str(&text, lines);
-    r = text.has_failed ? fail(reader, "more than 8 KiB of records")
-                        : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
-    gtel_buf_done(&text);
-    return r < 0 ? r : add_answer(reader, answer);
-}
-
 /* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
 static void write_uevent(struct gtel_buf *buf, struct gtel_str action, struct gtel_str devpath,
                          struct gtel_str values)
@@ -402,7 +383,6 @@ static const struct row rows[] = {
      .names = 1},
     {WORD("pmu"), read_pmu, "pmu NAME CONFIG START PER_SECOND", .kind = GTEL_TREE_CALL, .names = 1},
     {WORD("query"), read_query, "query NODE i915|xe ITEM", .kind = GTEL_TREE_CALL, .names = 3},
-    {WORD("stall"), read_stall, "stall NODE GT pvc|xe2|xe3p", .kind = GTEL_TREE_CALL, .names = 2},
     {WORD("ras"), read_number, "ras DEVICE NODE NAME VALUE", .kind = GTEL_TREE_CALL, .names = 3},
     {WORD("uevent"), read_uevent, "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost",
      .kind = GTEL_TREE_UEVENT},
@@ -411,8 +391,6 @@ static const struct row rows[] = {
      .good = "none"},
     {WORD("query_error"), read_failure, "query_error NODE i915|xe ITEM ERROR",
      .kind = GTEL_TREE_CALL, .names = 3, .good = "none"},
-    {WORD("stall_error"), read_failure, "stall_error NODE GT ERROR", .kind = GTEL_TREE_CALL,
-     .names = 2, .good = "none"},
     {WORD("ras_error"), read_failure, "ras_error ERROR", .kind = GTEL_TREE_CALL, .good = "none"},
     {WORD("uevents"), read_failure, "uevents on, or uevents ERROR", .kind = GTEL_TREE_CALL,
      .good = "on"},

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded machines with their vendor libraries and tools, for the program and the plugins alike. A
- * helper reports the memory that it really has, so that a library can make it grow.
+ * Recorded machines with their vendor libraries, tools and stall samples, for the program and the
+ * plugins alike. A helper reports the memory that it really has, so that a library can make it
+ * grow.
  */
 #include "machine.h"
 
 #include "harness/tree_child.h"
 #include "harness/tree_library.h"
+#include "harness/tree_stall.h"
 
 #include <limits.h>
 #include <string.h>
@@ -75,5 +77,6 @@ int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_se
         return r;
     tree_library_play(&machine->env, machine->tree, GTEL_PLAYED);
     tree_child_play(&machine->env, machine->tree, &ops);
+    tree_stall_play(&machine->env, machine->tree);
     return is_helper ? add_own_memory(&machine->env) : 0;
 }

@@ -32,13 +32,6 @@ static void ask(const struct gtel_env *env)
     int64_t n =
         gtel_env_drm_query(env, "dev/dri/renderD128", GTEL_DRM_XE, 1, answer, sizeof(answer));
     FUZZ_CHECK(n <= (int64_t)sizeof(answer));
-    int handle = gtel_env_stall_open(env, "dev/dri/renderD128", 0, 1757);
-    for (int i = 0; handle >= 0 && i < 3; i++) {
-        n = env->ops->stall_read(env->arg, handle, answer, sizeof(answer));
-        FUZZ_CHECK(n <= (int64_t)sizeof(answer));
-    }
-    if (handle >= 0)
-        env->ops->stall_close(env->arg, handle);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

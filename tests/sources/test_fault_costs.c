@@ -16,6 +16,7 @@
 #include "harness/test.h"
 #include "harness/tree_child.h"
 #include "harness/tree_library.h"
+#include "harness/tree_stall.h"
 #include "recording/tree.h"
 
 #include <errno.h>
@@ -211,6 +212,7 @@ static size_t live(size_t at, int error)
         return 0;
     tree_library_play(&env, machine.tree, TEST_PLAYED);
     tree_child_play(&env, machine.tree, &ops);
+    tree_stall_play(&env, machine.tree);
     env_fault_init(&machine.env, &env);
     env_fault_arm(&machine.env, at, error);
     machine.env.has_players = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source xe_stall beside xe and xe_pmu: what windows show, when they are, and what goes wrong. */
 #include "harness/source_lane.h"
+#include "harness/tree_stall.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -24,8 +25,9 @@
 #define IDLE(tile, gt, start, rate)                                                                \
     "grow " DEVICE "/tile" tile "/gt" gt "/gtidle/idle_residency_ms " start " " rate "\n"
 #define BUSY IDLE("0", "0", "0", "500") IDLE("0", "1", "0", "1000")
-#define STALL(gt, lines) "stall " NODE " " gt " xe2\n" lines
-#define SAMPLES STALL("0", "| 1 0 0 0 0 2 0 1 0 0\n| next\n| 6 0 0 0 0 6 0 0 0 0\n| next\n")
+#define STALL(gt, records) "call stall " NODE " " gt " = xe2" records "\n"
+#define STALL_ERROR(error) "call stall_error " NODE " 0 = " error "\n"
+#define SAMPLES STALL("0", " | 1 0 0 0 0 2 0 1 0 0 | next | 6 0 0 0 0 6 0 0 0 0 | next")
 #define MACHINE ID("E20B") CARD BUSY SAMPLES
 #define PMU "xe_0000_03_00.0"
 #define DIR "sys/bus/event_source/devices/" PMU
@@ -79,6 +81,7 @@ static bool start(struct lane *lane, const char *text)
     seen.lane = lane;
     if (!CHECK(lane_init(lane, all, "xe,xe_pmu,xe_stall")))
         return false;
+    tree_stall_play(&lane->tree_env, lane->tree);
     gtel_group_done(&lane->group);
     lane_set(lane, GTEL_O_XE_STALLS, "on");
     lane->fault->watch = on_call;
@@ -203,7 +206,7 @@ static void test_held(void)
 static void test_pauses(void)
 {
     struct lane lane;
-    if (!start(&lane, MACHINE "stall_error " NODE " 0 EBUSY\n"))
+    if (!start(&lane, MACHINE STALL_ERROR("EBUSY")))
         return;
     gather_all(&lane, 20, 1000);
     CHECK(seen.opens >= 4 && seen.opens <= 7);
@@ -216,8 +219,8 @@ static void test_pauses_again(void)
 {
     struct lane lane;
     unsigned opens[4];
-    if (!start(&lane, MACHINE "stall_error " NODE " 0 EBUSY\nat 20s\nstall_error " NODE
-                              " 0 none\nat 60s\nstall_error " NODE " 0 EBUSY\n"))
+    if (!start(&lane, MACHINE STALL_ERROR("EBUSY") "at 20s\n" STALL_ERROR(
+                          "none") "at 60s\n" STALL_ERROR("EBUSY")))
         return;
     for (unsigned i = 0; i < 4; i++) {
         gather_all(&lane, 20, 1000);
@@ -245,12 +248,12 @@ static void test_end_within(void)
 static void test_tiles(void)
 {
     struct lane lane;
-    if (!start(&lane, ID("0BD5") CARD
-               "dir " DEVICE "/tile1/gt2/engines/ccs\n"
-               "file " DEVICE "/tile1/gt2/gtidle/name\n| gt2-rc\n" BUSY IDLE(
-                   "1", "2", "0", "300") "stall " NODE " 0 pvc\n| 1 9 0 0 0 3 0 1 0 0\n"
-                                         "| next\nstall " NODE
-                                         " 2 pvc\n| 0 0 0 0 0 1 0 0 0 0\n| next\n"))
+    if (!start(
+            &lane, ID("0BD5") CARD
+            "dir " DEVICE "/tile1/gt2/engines/ccs\n"
+            "file " DEVICE "/tile1/gt2/gtidle/name\n| gt2-rc\n" BUSY IDLE(
+                "1", "2", "0", "300") "call stall " NODE " 0 = pvc | 1 9 0 0 0 3 0 1 0 0 | next\n"
+                                      "call stall " NODE " 2 = pvc | 0 0 0 0 0 1 0 0 0 0 | next\n"))
         return;
     gather_all(&lane, 2, 1000);
     const struct gtel_reading *first = lane_find(&lane, GTEL_M_STALL_SHARE, "send", "0");
@@ -272,15 +275,15 @@ static const struct {
     uint32_t failed;
     const char *why; /* NULL: nothing */
 } cases[] = {
-    {"lost at first", STALL("0", "| lost\n| next\n| 0 0 0 0 0 1\n| next\n"), 1, 0, 0, NULL},
-    {"lost always", STALL("0", "| lost\n"), -1, 0, 0, NULL},
+    {"lost at first", STALL("0", " | lost | next | 0 0 0 0 0 1 | next"), 1, 0, 0, NULL},
+    {"lost always", STALL("0", " | lost"), -1, 0, 0, NULL},
     {"nothing", STALL("0", ""), -1, 0, 0, NULL},
-    {"active only", STALL("0", "| 5\n| next\n"), -1, 0, 0, NULL},
-    {"reset", STALL("0", "| 0 0 0 0 0 1\n| next\n| reset\n"), -1, 0, 0, NULL},
-    {"no right", "stall_error " NODE " 0 EACCES\n", -1, 1, 0, "CAP_PERFMON"},
-    {"another program", "stall_error " NODE " 0 EBUSY\n", -1, 1, 0, "another program"},
-    {"another error", "stall_error " NODE " 0 EIO\n", -1, 1, 1, ""},
-    {"older kernel", "stall_error " NODE " 0 EOPNOTSUPP\n", -1, 0, 0, "since Linux 6.15"},
+    {"active only", STALL("0", " | 5 | next"), -1, 0, 0, NULL},
+    {"reset", STALL("0", " | 0 0 0 0 0 1 | next | reset"), -1, 0, 0, NULL},
+    {"no right", STALL_ERROR("EACCES"), -1, 1, 0, "CAP_PERFMON"},
+    {"another program", STALL_ERROR("EBUSY"), -1, 1, 0, "another program"},
+    {"another error", STALL_ERROR("EIO"), -1, 1, 1, ""},
+    {"older kernel", STALL_ERROR("EOPNOTSUPP"), -1, 0, 0, "since Linux 6.15"},
     {"other hardware", ID("56A0"), -1, 0, 0, "has none"},
     {"no render node", "gone " DEVICE "/drm/renderD128\n", -1, 0, 0, "no render node"},
 };

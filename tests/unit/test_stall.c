@@ -3,6 +3,7 @@
 #include "recording/tree.h"
 #include "parse/eu_stall.h"
 #include "harness/test.h"
+#include "harness/tree_stall.h"
 
 #include <errno.h>
 
@@ -23,21 +24,14 @@ static void test_machine(void)
     gtel_env_posix_done(&env);
 }
 
-static const char machine[] = "stall dev/dri/renderD128 0 xe2\n"
-                              "| 1 2 3 4 5 6 7 8 9 10\n"
-                              "| 255\n"
-                              "| next\n"
-                              "| lost\n"
-                              "| next\n"
-                              "| 0 1\n"
-                              "stall_error dev/dri/renderD128 1 EACCES\n"
-                              "stall dev/dri/renderD128 2 pvc\n"
-                              "| 1 2 3 4\n"
+static const char machine[] = "call stall dev/dri/renderD128 0 = xe2 | 1 2 3 4 5 6 7 8 9 10 | 255 "
+                              "| next | lost | next | 0 1\n"
+                              "call stall_error dev/dri/renderD128 1 = EACCES\n"
+                              "call stall dev/dri/renderD128 2 = pvc | 1 2 3 4\n"
                               "at 1s\n"
-                              "stall dev/dri/renderD128 0 xe2\n"
-                              "| reset\n"
-                              "stall_error dev/dri/renderD128 1 none\n"
-                              "stall dev/dri/renderD128 1 xe3p\n"
+                              "call stall dev/dri/renderD128 0 = xe2 | reset\n"
+                              "call stall_error dev/dri/renderD128 1 = none\n"
+                              "call stall dev/dri/renderD128 1 = xe3p\n"
                               "end\n";
 
 /* The sums of one read, or what it says. */
@@ -64,6 +58,8 @@ static void test_recorded(void)
         printf("    %s\n", error);
         return;
     }
+    CHECK_INT(gtel_env_stall_open(&env, node, 0, 1757), -EOPNOTSUPP); /* not by the program */
+    tree_stall_play(&env, tree);
     int h = gtel_env_stall_open(&env, node, 0, 1757);
     CHECK(h >= 0);
     CHECK_INT(gtel_env_stall_open(&env, node, 0, 1757), -EBUSY);

@@ -63,10 +63,6 @@ static const struct {
     {"pmu_error that is none", "pmu_error a none\nend\n", 0, ""},
     {"query of i915", "query a i915 4294967295\nend\n", 0, ""},
     {"query with a word for an item", "query a xe b\nend\n", -EINVAL, "NODE i915|xe ITEM"},
-    {"stall without a layout", "stall a 0\nend\n", -EINVAL, "stall NODE GT"},
-    {"stall", "stall a 0 xe2\n| 1\nend\n", 0, ""},
-    {"stall_error of a node alone", "stall_error a\nend\n", -EINVAL, "stall_error NODE GT"},
-    {"stall_error without an error", "stall_error a 0\nend\n", -EINVAL, "not an error"},
     {"ras without a value", "ras a b c\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
     {"ras without a name", "ras a b\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
     {"ras with a bad value", "ras a b c d\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
@@ -189,9 +185,6 @@ static void test_limits(void)
     (void)snprintf(line, sizeof(line), "dir %.*s\n", 512, names);
     check_limit("a longer path", "", line, 1,
                 "line 1: a path must be relative and below 512 bytes");
-    check_limit("records", "stall a 0 xe2\n", "| %07u\n", 1023, NULL);
-    check_limit("more records", "stall a 0 xe2\n", "| %07u\n", 1024,
-                "line 1025: more than 8 KiB of records");
 }
 
 static const char machine[] = "# a card\n"
