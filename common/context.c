@@ -717,19 +717,9 @@ void gtel_context_tick(struct gtel_context *context)
         gtel_group_tick(&context->lane[i].group);
 }
 
-size_t gtel_context_devices(const struct gtel_context *context)
+const struct gtel_registry *gtel_context_registry(const struct gtel_context *context)
 {
-    return context->registry.n;
-}
-
-const struct gtel_device *gtel_context_device(const struct gtel_context *context, size_t i)
-{
-    return context->registry.device[i];
-}
-
-const struct gtel_device *gtel_context_find(const struct gtel_context *context, struct gtel_str key)
-{
-    return gtel_registry_find(&context->registry, key);
+    return &context->registry;
 }
 
 void gtel_context_set_findings(struct gtel_context *context, struct gtel_findings *findings)

@@ -75,13 +75,8 @@ uint64_t gtel_context_processes_waiting(const struct gtel_context *context);
 uint64_t gtel_context_due(const struct gtel_context *context);
 /* Calls the sources whose time has come. */
 void gtel_context_tick(struct gtel_context *context);
-/* Devices seen so far, gone ones included. */
-size_t gtel_context_devices(const struct gtel_context *context);
-/* The device of that number, below gtel_context_devices. */
-/* The device of that key, or NULL. */
-const struct gtel_device *gtel_context_find(const struct gtel_context *context,
-                                            struct gtel_str key);
-const struct gtel_device *gtel_context_device(const struct gtel_context *context, size_t i);
+/* The devices seen so far, gone ones included. */
+const struct gtel_registry *gtel_context_registry(const struct gtel_context *context);
 
 /* How a lane stands, for people. */
 enum gtel_lane_health {

@@ -248,7 +248,7 @@ static void survey(struct run *run)
             (class >> 16 != CLASS_DISPLAY && class >> 16 != CLASS_ACCELERATOR))
             continue;
         read_files(env, folder);
-        if (!gtel_context_find(run->context, names[i]))
+        if (!gtel_registry_find(gtel_context_registry(run->context), names[i]))
             write_unread(env, folder, names[i], &run->unread);
     }
     gtel_arena_done(&arena);
@@ -300,7 +300,7 @@ static int gather_and_diagnose(struct run *run)
     r = record_doctor(run);
     if (r == 0)
         gather_all(run);
-    run->gpus = gtel_context_devices(run->context);
+    run->gpus = gtel_context_registry(run->context)->n;
     gtel_context_free(run->context);
     return r;
 }

@@ -214,7 +214,7 @@ static void write_card(struct report *report, struct gtel_str name)
                           sizeof(key_buf), &key) < 0)
         key = GTEL_STR("device not known");
     /* Partitions of an AMD GPU are among the GPUs (kernel: amdxcp/amdgpu_xcp_drv.c). */
-    if (gtel_context_find(report->doctor->context, key) ||
+    if (gtel_registry_find(gtel_context_registry(report->doctor->context), key) ||
         gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
         return;
     if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name)),
@@ -246,7 +246,7 @@ static void write_pci(struct report *report, struct gtel_str name)
     uint64_t vendor = 0;
     const struct gtel_env *env = report->doctor->env;
     if (gtel_fs_hex(env, GTEL_FS_AT("%s/class", folder), &class) < 0 || class >> 16 != 3 ||
-        gtel_context_find(report->doctor->context, name) ||
+        gtel_registry_find(gtel_context_registry(report->doctor->context), name) ||
         gtel_fs_link_name(env, GTEL_FS_AT("%s/driver", folder), buf, sizeof(buf), &driver) == 0)
         return;
     (void)gtel_fs_hex(env, GTEL_FS_AT("%s/vendor", folder), &vendor); /* stays 0: no advice then */
@@ -544,11 +544,11 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, bool is_script, struct gtel_
     write_libraries(report);
     write_lanes(report);
     write_cards(report);
-    size_t n = gtel_context_devices(doctor->context);
-    for (size_t i = 0; i < n && i < GTEL_DEVICES_MAX; i++)
-        write_device(report, gtel_context_device(doctor->context, i));
+    const struct gtel_registry *registry = gtel_context_registry(doctor->context);
+    for (size_t i = 0; i < registry->n; i++)
+        write_device(report, registry->device[i]);
     int shortage = shortage_of(doctor);
-    if (n == 0)
+    if (registry->n == 0)
         write_no_device(report, shortage);
     if (shortage < 0)
         (void)gtel_doctor_fixes_text(&report->fixes, gtel_str_of(gtel_fs_shortage_fix(shortage)),
@@ -557,7 +557,7 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, bool is_script, struct gtel_
     write_messages(report);
     if (is_script)
         gtel_buf_back(out, before);
-    if (n == 0 && report->fixes.n == 0 && !is_script)
+    if (registry->n == 0 && report->fixes.n == 0 && !is_script)
         write_no_way(report);
     else
         gtel_doctor_fixes_write(&report->fixes, &report->facts, is_script, out);

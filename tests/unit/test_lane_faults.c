@@ -197,9 +197,10 @@ static void test_diagnosed(const char *gtel, const char *tree)
     diagnose(&machine, 3 * second_ns, &findings);
     CHECK(count_findings(&findings, "xe") > 0 && count_findings(&findings, "nvml") > 0);
     for (size_t i = 0; i < findings.n; i++)
-        CHECK(!findings.finding[i].device ||
-              findings.finding[i].device ==
-                  gtel_context_device(machine.context, findings.finding[i].device->index));
+        CHECK(
+            !findings.finding[i].device ||
+            findings.finding[i].device ==
+                gtel_context_registry(machine.context)->device[findings.finding[i].device->index]);
     CHECK(gtel_context_lane(machine.context, 0, &lane));
     CHECK_INT(lane.health, GTEL_LANE_FINE);
     CHECK(lane.error == 0 && !lane.fix); /* nothing to fix */
