@@ -28,12 +28,16 @@ static const uint64_t number_max = 10000000000; /* seconds, and ticks of a clock
 
 static const struct gtel_str clock_word = GTEL_STR_INIT("clock ");
 
-static uint64_t number(const char *p, size_t width)
+/* As compilers know it for one load. */
+static uint32_t number(const char *p)
 {
-    uint64_t value = 0;
-    for (size_t i = width; i > 0; i--)
-        value = value << 8 | (unsigned char)p[i - 1];
-    return value;
+    const unsigned char *byte = (const unsigned char *)p;
+    return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+}
+
+static uint64_t long_number(const char *p)
+{
+    return number(p) | (uint64_t)number(p + 4) << 32;
 }
 
 /* Cuts off a block that has its size at a place in its header. */
@@ -41,7 +45,7 @@ static bool cut(struct gtel_str *rest, size_t header, size_t place, struct gtel_
 {
     if (rest->n < header)
         return false;
-    size_t n = (size_t)number(rest->p + place, 4);
+    size_t n = number(rest->p + place);
     if (n < header || n > rest->n)
         return false;
     *ret = (struct gtel_str){rest->p, n};
@@ -69,10 +73,10 @@ static bool cut_instance(struct gtel_str *rest, struct gtel_str ids, struct gtel
         struct gtel_str data;
         if (!cut(rest, BLOCK_HEADER, 4, &data))
             return false;
-        size_t width = (size_t)number(data.p, 4);
+        size_t width = number(data.p);
         const char *value = data.p + BLOCK_HEADER;
         if ((width == 4 || width == 8) && width <= data.n - BLOCK_HEADER) /* else it is no value */
-            put_value(ret, number(ids.p + at, 4), width == 8 ? number(value, 8) : number(value, 4));
+            put_value(ret, number(ids.p + at), width == 8 ? long_number(value) : number(value));
     }
     return true;
 }
@@ -85,25 +89,25 @@ static int begin_buffer(struct gtel_str data, struct gtel_perf_set *set)
     struct gtel_str instances;
     if (!cut(&data, DATA_HEADER, 0, &rest))
         return -EINVAL;
-    uint64_t stamp = number(rest.p + DATA_STAMP, 8);
-    uint64_t frequency = number(rest.p + DATA_FREQUENCY, 8);
+    uint64_t stamp = long_number(rest.p + DATA_STAMP);
+    uint64_t frequency = long_number(rest.p + DATA_FREQUENCY);
     if (frequency == 0 || frequency > number_max || stamp / frequency > number_max)
         return -EINVAL;
     set->clock_ns = stamp / frequency * second_ns + stamp % frequency * second_ns / frequency;
-    if (number(rest.p + DATA_COUNTERS, 4) == 0)
+    if (number(rest.p + DATA_COUNTERS) == 0)
         return -ENODATA;
     rest = gtel_str_skip(rest, DATA_HEADER);
     if (!cut(&rest, COUNTER_HEADER, COUNTER_SIZE, &header))
         return -EINVAL;
-    if (number(header.p, 4) != 0)
+    if (number(header.p) != 0)
         return -EIO;
     rest = gtel_str_skip(header, COUNTER_HEADER);
-    if (number(header.p + COUNTER_TYPE, 4) != TYPE_SET || !cut(&rest, BLOCK_HEADER, 0, &counters) ||
+    if (number(header.p + COUNTER_TYPE) != TYPE_SET || !cut(&rest, BLOCK_HEADER, 0, &counters) ||
         !cut(&rest, BLOCK_HEADER, 0, &instances))
         return -EINVAL;
-    uint64_t n = number(counters.p + 4, 4);
+    uint32_t n = number(counters.p + 4);
     set->ids = gtel_str_head(gtel_str_skip(counters, BLOCK_HEADER), (size_t)n * 4);
-    set->left = (uint32_t)number(instances.p + 4, 4);
+    set->left = number(instances.p + 4);
     set->rest = gtel_str_skip(instances, BLOCK_HEADER);
     return n == set->ids.n / 4 ? 0 : -EINVAL;
 }
@@ -147,7 +151,7 @@ int gtel_perf_begin(struct gtel_str data, struct gtel_perf_set *ret)
 
 bool gtel_perf_next(struct gtel_perf_set *set, struct gtel_perf_instance *ret)
 {
-    *ret = (struct gtel_perf_instance){0};
+    ret->has = 0;
     if (set->ids.p) {
         bool is_there = set->left > 0 && cut_instance(&set->rest, set->ids, ret);
         set->left -= is_there ? 1 : 0;
@@ -168,7 +172,8 @@ static struct gtel_str text_of(const struct gtel_perf_set *set, struct gtel_str 
     if (!set->ids.p)
         return name;
     for (; n < name.n / 2 && n < GTEL_PERF_NAME_MAX; n++) {
-        uint64_t unit = number(name.p + 2 * n, 2);
+        const unsigned char *byte = (const unsigned char *)name.p + 2 * n;
+        unsigned unit = byte[0] | (unsigned)byte[1] << 8;
         if (unit == 0)
             break;
         ret[n] = unit >= ' ' && unit <= '~' ? (char)unit : '?';

@@ -33,9 +33,9 @@ struct gtel_perf_set {
 };
 
 struct gtel_perf_instance {
-    struct gtel_str name; /* as the data has it; borrowed from there */
-    uint32_t has;         /* a bit per counter */
-    uint64_t value[GTEL_PERF_COUNTERS_MAX];
+    struct gtel_str name;                   /* as the data has it; borrowed from there */
+    uint32_t has;                           /* a bit per counter: it has a value */
+    uint64_t value[GTEL_PERF_COUNTERS_MAX]; /* not written without its bit */
 };
 
 /* What a name says: a process on a GPU (GPU Process Memory), or on an engine of it (GPU Engine). */

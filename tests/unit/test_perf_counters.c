@@ -54,7 +54,7 @@ static void test_lines(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(lines); i++) {
         struct gtel_perf_set set = {.rest = gtel_str_of(lines[i].line[0] ? lines[i].line : "\n")};
-        struct gtel_perf_instance got;
+        struct gtel_perf_instance got = {0};
         struct gtel_perf_name name;
         test_label = lines[i].line;
         CHECK(gtel_perf_next(&set, &got));
@@ -118,7 +118,7 @@ static void test_both(void)
     CHECK_INT(gtel_perf_begin((struct gtel_str){(char *)bytes, buffer.n}, &sets[0]), 0);
     CHECK_INT(gtel_perf_begin(printed, &sets[1]), 0);
     CHECK(sets[0].clock_ns == sets[1].clock_ns);
-    struct gtel_perf_instance got[2];
+    struct gtel_perf_instance got[2] = {0};
     while (gtel_perf_next(&sets[0], &got[0]) && CHECK(gtel_perf_next(&sets[1], &got[1]))) {
         struct gtel_perf_name name[2];
         CHECK_INT(gtel_perf_name(&sets[0], &got[0], name_text, &name[0]), 0);

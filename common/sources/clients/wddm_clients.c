@@ -382,11 +382,14 @@ static int read_engines(struct state *state)
 
 /* ---- memory ---- */
 
-static void put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
-                       const struct gtel_perf_instance *instance, unsigned counter)
+/* Returns the amount; 0 when it is not known. */
+static uint64_t put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
+                           const struct gtel_perf_instance *instance, unsigned counter)
 {
-    if ((instance->has >> counter & 1) != 0)
-        gtel_use_memory_put(memory, kind, instance->value[counter]);
+    if ((instance->has >> counter & 1) == 0)
+        return 0;
+    gtel_use_memory_put(memory, kind, instance->value[counter]);
+    return instance->value[counter];
 }
 
 /*
@@ -404,11 +407,11 @@ static void add_memory(struct state *state, struct known *known,
         state->is_cut = true;
         return;
     }
-    put_memory(&memory, GTEL_M_PROCESS_MEMORY, instance, LOCAL_USAGE);
-    if (instance->value[DEDICATED_USAGE] >= instance->value[LOCAL_USAGE]) {
-        put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, instance, NON_LOCAL_USAGE);
-        put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, instance, DEDICATED_USAGE);
-    }
+    uint64_t resident = put_memory(&memory, GTEL_M_PROCESS_MEMORY, instance, LOCAL_USAGE);
+    const struct gtel_use_memory local = memory;
+    (void)put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, instance, NON_LOCAL_USAGE);
+    if (put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, instance, DEDICATED_USAGE) < resident)
+        memory = local;
     gtel_use_memory_add(&user->use.memory, &memory, !user->has_memory);
     user->has_memory = true;
 }
