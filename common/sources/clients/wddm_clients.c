@@ -25,8 +25,8 @@
 enum {
     DATA_FIRST = 65536, /* bytes of a set */
     DATA_LAST = 16 << 20,
-    WORKS_MAX = 65536,
-    ENGINES_MAX = 512, /* of all GPUs */
+    INSTANCES_MAX = 131072, /* of both sets */
+    ENGINES_MAX = 512,      /* of all GPUs */
     GPUS_MAX = 64
 };
 
@@ -39,27 +39,20 @@ static const char memory_set[] = GTEL_PERF_FOLDER "F802502B-77B4-4713-81B3-3BE05
 static const char *const origins[] = {"Windows performance counters", NULL};
 
 /*
- * What the name of an instance says. Reading it costs more than all else: most names are at their
- * places in the next gather again.
+ * An instance of a set: a process on a GPU, or on one of its engines. Reading its name costs more
+ * than all else, so that it is known again by the name's hash, at its place in the order of the
+ * sets: that is the same in most gathers.
  */
-struct known {
-    uint64_t hash;              /* of the name */
+struct instance {
+    uint64_t hash;
     struct gtel_perf_name name; /* without its type */
     enum gtel_engine_kind kind;
-    int error;   /* -EINVAL: it is no process on a GPU */
-    size_t user; /* where both were last */
-    size_t engine;
-};
-
-/* What a process does on an engine. */
-struct work {
-    uint64_t luid;
-    uint64_t start; /* of the process */
-    uint32_t pid;
-    uint32_t adapter;
-    uint32_t engine;
-    bool is_found; /* in the gather after this one */
-    double value;  /* the share of the last interval; below 0: not known */
+    int error;       /* -EINVAL: it is no process on a GPU */
+    uint64_t gather; /* in which it was there last */
+    size_t user;
+    size_t engine;  /* where it was last */
+    uint64_t start; /* of the process whose share it is */
+    double value;   /* the share of the last interval; below 0: not known */
     struct gtel_share share;
 };
 
@@ -67,6 +60,7 @@ struct work {
 struct user {
     uint64_t luid;
     struct gtel_process_id process;
+    uint64_t gather; /* of which all else is */
     bool has_ended;
     bool has_memory;
     bool has_unknown_work;
@@ -88,13 +82,6 @@ struct gpu {
     double engines[GTEL_ENGINE_KINDS]; /* alike ones, as wddm reports them; 0: not known */
 };
 
-/* Entries of one size, which stay allocated. */
-struct list {
-    void *p;
-    size_t n;
-    size_t size;
-};
-
 struct state {
     const struct gtel_env *env;
     struct gtel_fs_file engines_file;
@@ -103,15 +90,19 @@ struct state {
     size_t data_size;
     int engines_error; /* of the last gather */
     int memory_error;
-    struct list engine_names; /* struct known, in the order of a set */
-    struct list memory_names;
     struct gtel_share_clock clock;
     enum gtel_share_span span;
     uint64_t dt_ns;
-    struct list now;         /* struct work */
-    struct list before;      /* the same, of the last gather over which shares were taken */
-    struct gtel_index bases; /* of those; empty until one has moved */
-    struct list users;
+    uint64_t gather;
+    struct instance *instance; /* those of the last gathers: see drop_ended */
+    size_t instances;
+    size_t instances_size;
+    struct gtel_index names; /* of them */
+    size_t next;             /* where the next one of a set is, as in the last gather */
+    size_t found;            /* in this gather */
+    struct user *user;       /* all of those instances */
+    size_t users;
+    size_t users_size;
     struct gtel_index user_index;
     bool is_cut;                           /* there was more than is kept */
     struct engine engine[ENGINES_MAX + 1]; /* the last one: what there is no room for */
@@ -120,95 +111,259 @@ struct state {
     size_t gpus;
 };
 
-/* ---- lists ---- */
+/* ---- instances and users ---- */
 
-/* An entry at the end, which is to be written, or NULL. */
-static void *add(struct list *list, size_t entry_size)
+static bool is_user_of(const struct user *user, const struct instance *instance)
 {
-    if (list->n == list->size &&
-        !gtel_grow(&list->p, &list->size, list->n + 1, WORKS_MAX, entry_size))
-        return NULL;
-    return (char *)list->p + list->n++ * entry_size;
+    return user->luid == instance->name.luid && user->process.pid == instance->name.pid;
 }
 
-static uint64_t work_hash(const struct work *work)
+/* Finds the user of an instance, or makes it. False: no memory. */
+static bool find_user(struct state *state, struct instance *instance)
 {
-    const uint64_t key[] = {work->luid, work->pid, work->adapter, work->engine};
-    return gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
-}
-
-/* Of a process on several GPUs, which follow one another mostly, the start is asked for once. */
-static struct user *add_user(struct state *state, const struct known *known)
-{
-    struct user *user = add(&state->users, sizeof(*user));
-    if (!user)
-        return NULL;
-    *user = (struct user){.luid = known->name.luid, .process.pid = known->name.pid};
-    if (state->users.n > 1 && user[-1].process.pid == known->name.pid) {
-        user->process.start = user[-1].process.start;
-        user->has_ended = user[-1].has_ended;
-        return user;
-    }
-    user->has_ended =
-        gtel_process_start(state->env, known->name.pid, &user->process.start) == -ESRCH;
-    return user;
-}
-
-static bool is_user(const struct state *state, size_t i, const struct known *known)
-{
-    const struct user *user = (struct user *)state->users.p + i;
-    return i < state->users.n && user->luid == known->name.luid &&
-           user->process.pid == known->name.pid;
-}
-
-/* The process on that GPU, made where there is none; NULL: no memory. */
-static struct user *user_of(struct state *state, struct known *known)
-{
-    const uint64_t key[] = {known->name.luid, known->name.pid};
+    const uint64_t key[] = {instance->name.luid, instance->name.pid};
     const uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
     size_t at = 0;
-    int64_t i = (int64_t)known->user;
-    while (i != GTEL_INDEX_NONE && !is_user(state, (size_t)i, known))
+    int64_t i;
+    do
         i = gtel_index_next(&state->user_index, hash, &at);
-    if (i != GTEL_INDEX_NONE) {
-        known->user = (size_t)i;
-        return (struct user *)state->users.p + i;
+    while (i != GTEL_INDEX_NONE && !is_user_of(&state->user[i], instance));
+    if (i == GTEL_INDEX_NONE) {
+        if (gtel_index_reserve(&state->user_index, state->users + 1) < 0 ||
+            !gtel_grow(&state->user, &state->users_size, state->users + 1, INSTANCES_MAX,
+                       sizeof(*state->user)))
+            return false;
+        i = (int64_t)state->users++;
+        state->user[i] =
+            (struct user){.luid = instance->name.luid, .process.pid = instance->name.pid};
+        gtel_index_put(&state->user_index, hash, (size_t)i);
     }
-    if (gtel_index_reserve(&state->user_index, state->users.n + 1) < 0)
-        return NULL;
-    struct user *user = add_user(state, known);
-    if (user) {
-        known->user = state->users.n - 1;
-        gtel_index_put(&state->user_index, hash, known->user);
+    instance->user = (size_t)i;
+    return true;
+}
+
+/*
+ * The user as of this gather. Of a process on several GPUs, which follow one another mostly, the
+ * start is asked for once.
+ */
+static struct user *user_of(struct state *state, const struct instance *instance)
+{
+    struct user *user = &state->user[instance->user];
+    const struct user *last = instance->user > 0 ? user - 1 : user;
+    if (user->gather == state->gather)
+        return user;
+    *user = (struct user){.luid = user->luid, .process.pid = user->process.pid};
+    user->gather = state->gather;
+    if (last != user && last->gather == state->gather && last->process.pid == user->process.pid) {
+        user->process.start = last->process.start;
+        user->has_ended = last->has_ended;
+    } else {
+        user->has_ended =
+            gtel_process_start(state->env, user->process.pid, &user->process.start) == -ESRCH;
     }
     return user;
 }
 
-static bool is_engine(const struct state *state, size_t i, const struct work *work)
+/* Adds an instance that was not there before. NULL: no room. */
+static struct instance *add_instance(struct state *state, const struct gtel_perf_set *set,
+                                     const struct gtel_perf_instance *raw, uint64_t hash)
 {
-    const struct engine *engine = &state->engine[i];
-    return i < state->engines && engine->luid == work->luid && engine->adapter == work->adapter &&
-           engine->engine == work->engine;
+    char text[GTEL_PERF_NAME_MAX];
+    struct instance instance = {.hash = hash};
+    instance.error = gtel_perf_name(set, raw, text, &instance.name);
+    instance.kind = gtel_engine_kind_of_windows(instance.name.type);
+    instance.name.type = GTEL_STR_NONE;
+    if ((instance.error == 0 && !find_user(state, &instance)) ||
+        gtel_index_reserve(&state->names, state->instances + 1) < 0 ||
+        !gtel_grow(&state->instance, &state->instances_size, state->instances + 1, INSTANCES_MAX,
+                   sizeof(*state->instance)))
+        return NULL;
+    gtel_index_put(&state->names, hash, state->instances);
+    state->instance[state->instances] = instance;
+    return &state->instance[state->instances++];
 }
 
-/* The engine of that work; place: where it was last. */
-static struct engine *engine_of(struct state *state, const struct work *work, size_t place)
+static bool is_instance(const struct state *state, size_t i, uint64_t hash)
 {
-    size_t i = is_engine(state, place, work) ? place : 0;
-    while (i < state->engines && !is_engine(state, i, work))
-        i++;
+    return i < state->instances && state->instance[i].hash == hash &&
+           state->instance[i].gather != state->gather;
+}
+
+/* NULL: no room, or it is no process on a GPU. */
+static struct instance *instance_of(struct state *state, const struct gtel_perf_set *set,
+                                    const struct gtel_perf_instance *raw)
+{
+    const uint64_t hash = gtel_hash(GTEL_HASH_SEED, raw->name.p, raw->name.n);
+    size_t at = 0;
+    int64_t i = (int64_t)state->next;
+    while (i != GTEL_INDEX_NONE && !is_instance(state, (size_t)i, hash))
+        i = gtel_index_next(&state->names, hash, &at);
+    struct instance *instance =
+        i == GTEL_INDEX_NONE ? add_instance(state, set, raw, hash) : &state->instance[i];
+    if (i != GTEL_INDEX_NONE)
+        state->next = (size_t)i + 1;
+    if (!instance) {
+        state->is_cut = true;
+        return NULL;
+    }
+    instance->gather = state->gather;
+    state->found++;
+    return instance->error == 0 ? instance : NULL;
+}
+
+static void clear(struct state *state)
+{
+    state->instances = 0;
+    state->users = 0;
+    gtel_index_reset(&state->names);
+    gtel_index_reset(&state->user_index);
+}
+
+/*
+ * What was not there in this gather is forgotten, when all else has been done: places change. A
+ * gather that follows too soon says nothing of it.
+ */
+static void drop_ended(struct state *state)
+{
+    size_t n = state->instances;
+    if (state->found == n || state->span == GTEL_SPAN_SHORT)
+        return;
+    clear(state);
+    for (size_t i = 0; i < n; i++) {
+        struct instance *instance = &state->instance[state->instances];
+        if (state->instance[i].gather != state->gather)
+            continue;
+        *instance = state->instance[i];
+        gtel_index_put(&state->names, instance->hash, state->instances++);
+        if (instance->error == 0)
+            (void)find_user(state, instance); /* there were as many before */
+    }
+}
+
+/* The next gather begins again. */
+static void forget(struct state *state)
+{
+    clear(state);
+    state->clock = (struct gtel_share_clock){0};
+    state->span = GTEL_SPAN_FIRST;
+}
+
+/* ---- engines ---- */
+
+static bool is_engine_of(const struct engine *engine, const struct instance *instance)
+{
+    return engine->luid == instance->name.luid && engine->adapter == instance->name.adapter &&
+           engine->engine == instance->name.engine;
+}
+
+static struct engine *engine_of(struct state *state, struct instance *instance)
+{
+    size_t i = instance->engine;
+    if (i >= state->engines || !is_engine_of(&state->engine[i], instance))
+        for (i = 0; i < state->engines && !is_engine_of(&state->engine[i], instance);)
+            i++;
+    instance->engine = i;
     if (i < state->engines)
         return &state->engine[i];
-    struct engine *engine = &state->engine[state->engines];
     if (state->engines < ENGINES_MAX)
         state->engines++;
     else
         state->is_cut = true;
-    *engine = (struct engine){.luid = work->luid,
-                              .adapter = work->adapter,
-                              .engine = work->engine,
-                              .kind = GTEL_ENGINE_KIND_OTHER};
-    return engine;
+    state->engine[i] = (struct engine){.luid = instance->name.luid,
+                                       .adapter = instance->name.adapter,
+                                       .engine = instance->name.engine,
+                                       .kind = GTEL_ENGINE_KIND_OTHER};
+    return &state->engine[i];
+}
+
+/*
+ * The share of the interval; below 0: not known. It is not known of work that was not there before,
+ * or whose process may be another one by now, unless it has never worked.
+ */
+static double measure(const struct state *state, struct instance *instance, uint64_t start,
+                      const struct gtel_perf_instance *raw)
+{
+    static const uint64_t most = UINT64_MAX / 100;
+    uint64_t units = (raw->has >> RUNNING_TIME & 1) != 0 ? raw->value[RUNNING_TIME] : UINT64_MAX;
+    struct gtel_share_counter sample = {
+        .kind = GTEL_SHARE_TIME, .capacity = 1, .count = units * 100};
+    bool is_whole = state->span == GTEL_SPAN_WHOLE;
+    double value = 0;
+    if (state->span == GTEL_SPAN_SHORT)
+        return -1;
+    if (!is_whole || instance->start != start || units > most)
+        instance->share = (struct gtel_share){0};
+    instance->start = start;
+    instance->value = -1;
+    if (units > most)
+        return -1;
+    bool is_idle = instance->share.kind == GTEL_SHARE_NONE && units == 0 && is_whole;
+    if (gtel_share_feed(&instance->share, &sample, state->dt_ns, &value) == 0 || is_idle)
+        instance->value = value;
+    return instance->value;
+}
+
+static void add_work(struct state *state, struct instance *instance,
+                     const struct gtel_perf_instance *raw)
+{
+    struct user *user = user_of(state, instance);
+    struct engine *engine = engine_of(state, instance);
+    double value = measure(state, instance, user->process.start, raw);
+    engine->kind = instance->kind;
+    if (value < 0) {
+        engine->used = NAN;
+        user->has_unknown_work = true;
+        return;
+    }
+    engine->used += value;
+    double *share = &user->use.share[engine->kind];
+    *share = value > *share ? value : *share;
+    user->sum[engine->kind] += value;
+    user->use.has_share |= 1u << engine->kind;
+}
+
+/* What was at work before, and is not there any more, has worked on for an unknown time. */
+static void find_ended(struct state *state)
+{
+    if (state->found == state->instances || state->span != GTEL_SPAN_WHOLE)
+        return;
+    for (size_t i = 0; i < state->instances; i++) {
+        struct instance *instance = &state->instance[i];
+        if (instance->gather != state->gather && instance->value != 0)
+            engine_of(state, instance)->used = NAN;
+    }
+}
+
+/* ---- memory ---- */
+
+/* Returns the amount; 0 when it is not known. */
+static uint64_t put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
+                           const struct gtel_perf_instance *instance, unsigned counter)
+{
+    if ((instance->has >> counter & 1) == 0)
+        return 0;
+    gtel_use_memory_put(memory, kind, instance->value[counter]);
+    return instance->value[counter];
+}
+
+/*
+ * Local and Non Local Usage are what is resident, Dedicated Usage what was committed (System
+ * Informer, pull request 2971). More resident than committed: the GPU has no memory of its own, so
+ * that all is local (Microsoft: DXGI_MEMORY_SEGMENT_GROUP), and the others are about something
+ * else.
+ */
+static void add_memory(struct state *state, const struct instance *instance,
+                       const struct gtel_perf_instance *raw)
+{
+    struct gtel_use_memory memory = {0};
+    struct user *user = user_of(state, instance);
+    uint64_t resident = put_memory(&memory, GTEL_M_PROCESS_MEMORY, raw, LOCAL_USAGE);
+    const struct gtel_use_memory local = memory;
+    (void)put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, raw, NON_LOCAL_USAGE);
+    if (put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, raw, DEDICATED_USAGE) < resident)
+        memory = local;
+    gtel_use_memory_add(&user->use.memory, &memory, !user->has_memory);
+    user->has_memory = true;
 }
 
 /* ---- a set ---- */
@@ -232,204 +387,40 @@ static int read_set(struct state *state, const struct gtel_fs_file *file, struct
     return r < 0 ? r : gtel_perf_begin(data, ret);
 }
 
-/* What the name of the instance at a place says; NULL: it is no process on a GPU. */
-static struct known *known_of(struct state *state, struct list *names, size_t place,
-                              const struct gtel_perf_set *set,
-                              const struct gtel_perf_instance *instance)
+static void read_instances(struct state *state, struct gtel_perf_set *set)
 {
-    const uint64_t hash = gtel_hash(GTEL_HASH_SEED, instance->name.p, instance->name.n);
-    char text[GTEL_PERF_NAME_MAX];
-    bool is_new = place >= names->n;
-    struct known *known = is_new ? add(names, sizeof(*known)) : (struct known *)names->p + place;
-    state->is_cut = state->is_cut || !known;
-    if (known && (is_new || known->hash != hash)) {
-        *known = (struct known){.hash = hash};
-        known->error = gtel_perf_name(set, instance, text, &known->name);
-        known->kind = gtel_engine_kind_of_windows(known->name.type);
-        known->name.type = GTEL_STR_NONE;
+    struct gtel_perf_instance raw;
+    while (gtel_perf_next(set, &raw)) {
+        struct instance *instance = instance_of(state, set, &raw);
+        if (instance && instance->name.engine != UINT32_MAX)
+            add_work(state, instance, &raw);
+        else if (instance)
+            add_memory(state, instance, &raw);
     }
-    return known && known->error == 0 ? known : NULL;
-}
-
-/* ---- engines ---- */
-
-static bool is_same(const struct work *a, const struct work *b)
-{
-    return a->luid == b->luid && a->pid == b->pid && a->start == b->start &&
-           a->adapter == b->adapter && a->engine == b->engine;
-}
-
-/* Work that has moved in the list. */
-static struct work *find_base(struct state *state, const struct work *work)
-{
-    struct work *before = state->before.p;
-    size_t at = 0;
-    int64_t i;
-    if (state->bases.n == 0 && gtel_index_reserve(&state->bases, state->before.n) == 0)
-        for (size_t k = 0; k < state->before.n; k++)
-            gtel_index_put(&state->bases, work_hash(&before[k]), k);
-    do
-        i = gtel_index_next(&state->bases, work_hash(work), &at);
-    while (i != GTEL_INDEX_NONE && !is_same(&before[i], work));
-    return i != GTEL_INDEX_NONE ? &before[i] : NULL;
-}
-
-/* work is the last of those of now. */
-static struct work *base_of(struct state *state, const struct work *work)
-{
-    size_t place = state->now.n - 1;
-    struct work *base = (struct work *)state->before.p + place;
-    return place < state->before.n && is_same(base, work) ? base : find_base(state, work);
-}
-
-/*
- * The share of the interval. Of work that was not there before, or whose process may be another one
- * by now, it is not known, unless it has never worked.
- */
-static void measure(struct state *state, struct work *work, uint64_t units)
-{
-    struct gtel_share_counter sample = {
-        .kind = GTEL_SHARE_TIME, .capacity = 1, .count = units * 100};
-    if (units > UINT64_MAX / 100 || state->span == GTEL_SPAN_SHORT)
-        return;
-    struct work *base = state->span == GTEL_SPAN_WHOLE ? base_of(state, work) : NULL;
-    if (base) {
-        base->is_found = true;
-        work->share = base->share;
-    }
-    double value = 0;
-    int r = gtel_share_feed(&work->share, &sample, state->dt_ns, &value);
-    if (r == 0 || (!base && units == 0 && state->span == GTEL_SPAN_WHOLE))
-        work->value = value;
-}
-
-static void add_work(struct state *state, struct known *known,
-                     const struct gtel_perf_instance *instance)
-{
-    struct user *user = user_of(state, known);
-    struct work *work = user ? add(&state->now, sizeof(*work)) : NULL;
-    if (!work) {
-        state->is_cut = true;
-        return;
-    }
-    *work = (struct work){.luid = known->name.luid,
-                          .start = user->process.start,
-                          .pid = known->name.pid,
-                          .adapter = known->name.adapter,
-                          .engine = known->name.engine,
-                          .value = -1};
-    if ((instance->has >> RUNNING_TIME & 1) != 0)
-        measure(state, work, instance->value[RUNNING_TIME]);
-    struct engine *engine = engine_of(state, work, known->engine);
-    known->engine = (size_t)(engine - state->engine);
-    engine->kind = known->kind;
-    if (work->value < 0) {
-        engine->used = NAN;
-        user->has_unknown_work = true;
-        return;
-    }
-    engine->used += work->value;
-    double *share = &user->use.share[engine->kind];
-    *share = work->value > *share ? work->value : *share;
-    user->sum[engine->kind] += work->value;
-    user->use.has_share |= 1u << engine->kind;
-}
-
-/* What was at work before, and is not there any more, has worked on for an unknown time. */
-static void find_ended(struct state *state)
-{
-    for (size_t i = 0; i < state->before.n && state->span == GTEL_SPAN_WHOLE; i++) {
-        const struct work *work = (struct work *)state->before.p + i;
-        if (!work->is_found && work->value != 0)
-            engine_of(state, work, 0)->used = NAN;
-    }
-}
-
-/* What was read becomes the base of the next gather. */
-static void keep_bases(struct state *state)
-{
-    struct list before = state->before;
-    if (state->span == GTEL_SPAN_SHORT)
-        return;
-    state->before = state->now;
-    state->now = before;
-    gtel_index_reset(&state->bases);
+    state->is_cut = state->is_cut || set->left > 0;
 }
 
 static int read_engines(struct state *state)
 {
     struct gtel_perf_set set;
-    struct gtel_perf_instance instance;
     int r = read_set(state, &state->engines_file, &set);
     if (r < 0) {
-        state->before.n = 0; /* the next ones begin again */
-        gtel_index_reset(&state->bases);
-        state->clock = (struct gtel_share_clock){0};
+        forget(state);
         return r;
     }
     state->span =
         gtel_share_tick(&state->clock, set.clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
-    for (size_t i = 0; gtel_perf_next(&set, &instance); i++) {
-        struct known *known = known_of(state, &state->engine_names, i, &set, &instance);
-        if (known && known->name.engine != UINT32_MAX)
-            add_work(state, known, &instance);
-    }
-    state->is_cut = state->is_cut || set.left > 0;
-    find_ended(state);
-    keep_bases(state);
+    read_instances(state, &set);
     return 0;
-}
-
-/* ---- memory ---- */
-
-/* Returns the amount; 0 when it is not known. */
-static uint64_t put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
-                           const struct gtel_perf_instance *instance, unsigned counter)
-{
-    if ((instance->has >> counter & 1) == 0)
-        return 0;
-    gtel_use_memory_put(memory, kind, instance->value[counter]);
-    return instance->value[counter];
-}
-
-/*
- * Local and Non Local Usage are what is resident, Dedicated Usage what was committed (System
- * Informer, pull request 2971). More resident than committed: the GPU has no memory of its own, so
- * that all is local (Microsoft: DXGI_MEMORY_SEGMENT_GROUP), and the others are about something
- * else.
- */
-static void add_memory(struct state *state, struct known *known,
-                       const struct gtel_perf_instance *instance)
-{
-    struct gtel_use_memory memory = {0};
-    struct user *user = user_of(state, known);
-    if (!user) {
-        state->is_cut = true;
-        return;
-    }
-    uint64_t resident = put_memory(&memory, GTEL_M_PROCESS_MEMORY, instance, LOCAL_USAGE);
-    const struct gtel_use_memory local = memory;
-    (void)put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, instance, NON_LOCAL_USAGE);
-    if (put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, instance, DEDICATED_USAGE) < resident)
-        memory = local;
-    gtel_use_memory_add(&user->use.memory, &memory, !user->has_memory);
-    user->has_memory = true;
 }
 
 static int read_memory(struct state *state)
 {
     struct gtel_perf_set set;
-    struct gtel_perf_instance instance;
     int r = read_set(state, &state->memory_file, &set);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; gtel_perf_next(&set, &instance); i++) {
-        struct known *known = known_of(state, &state->memory_names, i, &set, &instance);
-        if (known && known->name.engine == UINT32_MAX)
-            add_memory(state, known, &instance);
-    }
-    state->is_cut = state->is_cut || set.left > 0;
-    return 0;
+    if (r == 0)
+        read_instances(state, &set);
+    return r;
 }
 
 /* ---- GPUs ---- */
@@ -520,10 +511,10 @@ static void report_engines(const struct state *state, const struct gpu *gpu,
 static void report_users(struct state *state, struct gtel_batch *batch)
 {
     bool is_complete = state->engines_error == 0 && state->memory_error == 0 && !state->is_cut;
-    for (size_t i = 0; i < state->users.n; i++) {
-        struct user *user = (struct user *)state->users.p + i;
+    for (size_t i = 0; i < state->users; i++) {
+        struct user *user = &state->user[i];
         const struct gpu *gpu = gpu_of(state, user->luid);
-        if (!gpu)
+        if (!gpu || user->gather != state->gather)
             continue;
         if (is_complete)
             gtel_usage_complete(batch->usage, gpu->device, batch->source, batch->origin);
@@ -540,11 +531,11 @@ static void report_users(struct state *state, struct gtel_batch *batch)
 
 static void begin_gather(struct state *state)
 {
-    state->now.n = 0;
-    state->users.n = 0;
+    state->gather++;
+    state->next = 0;
+    state->found = 0;
     state->engines = 0;
     state->is_cut = false;
-    gtel_index_reset(&state->user_index);
 }
 
 static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
@@ -553,21 +544,21 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     begin_gather(state);
     batch->t_ns = gtel_env_now(state->env);
     if (!find_gpus(state, registry)) {
-        state->before.n = 0;
-        gtel_index_reset(&state->bases);
-        state->clock = (struct gtel_share_clock){0};
+        forget(state);
         return 0;
     }
     if (gtel_fs_is_open(&state->engines_file))
         state->engines_error = read_engines(state);
     if (gtel_fs_is_open(&state->memory_file))
         state->memory_error = read_memory(state);
+    find_ended(state);
     find_engines(state, batch);
     find_unlike(state);
     report_users(state, batch);
     for (size_t i = 0; i < state->gpus; i++)
         if (state->engines_error == 0 && state->span == GTEL_SPAN_WHOLE && !state->is_cut)
             report_engines(state, &state->gpu[i], batch);
+    drop_ended(state);
     int r = state->engines_error;
     return gtel_error_is_broken(r) ? r : state->memory_error;
 }
@@ -634,12 +625,9 @@ static void close_source(void *p)
     gtel_fs_close(state->env, &state->engines_file);
     gtel_fs_close(state->env, &state->memory_file);
     free(state->data);
-    free(state->engine_names.p);
-    free(state->memory_names.p);
-    free(state->now.p);
-    free(state->before.p);
-    free(state->users.p);
-    gtel_index_done(&state->bases);
+    free(state->instance);
+    free(state->user);
+    gtel_index_done(&state->names);
     gtel_index_done(&state->user_index);
     *state = (struct state){0};
 }
