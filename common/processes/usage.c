@@ -332,20 +332,23 @@ static uint64_t hash_of(const struct gtel_device *device, struct gtel_process_id
     return gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
 }
 
+static bool is_same(struct gtel_process_id a, struct gtel_process_id b)
+{
+    return a.pid == b.pid && a.start == b.start;
+}
+
 /* The entry of the process on the device, or NULL. */
-static struct gtel_usage_entry *find_entry(const struct gtel_usage *usage,
+static struct gtel_usage_entry *find_entry(const struct gtel_usage *usage, uint64_t hash,
                                            const struct gtel_device *device,
                                            struct gtel_process_id process)
 {
-    uint64_t hash = hash_of(device, process);
     size_t at = 0;
     for (;;) {
         int64_t i = gtel_index_next(&usage->index, hash, &at);
         if (i == GTEL_INDEX_NONE)
             return NULL;
         struct gtel_usage_entry *entry = &usage->entry[i];
-        if (entry->device == device && entry->process.pid == process.pid &&
-            entry->process.start == process.start)
+        if (entry->device == device && is_same(entry->process, process))
             return entry;
     }
 }
@@ -354,10 +357,11 @@ static struct gtel_usage_entry *find_entry(const struct gtel_usage *usage,
 static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct gtel_device *device,
                                          struct gtel_process_id process)
 {
-    struct gtel_usage_entry *entry = find_entry(usage, device, process);
+    uint64_t hash = hash_of(device, process);
+    struct gtel_usage_entry *entry = find_entry(usage, hash, device, process);
     if (entry || !grow(usage))
         return entry;
-    gtel_index_put(&usage->index, hash_of(device, process), usage->n);
+    gtel_index_put(&usage->index, hash, usage->n);
     entry = &usage->entry[usage->n++];
     *entry = (struct gtel_usage_entry){.device = device, .process = process};
     return entry;
@@ -427,7 +431,7 @@ void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device,
     struct gtel_use_memory more;
     if (!usage)
         return;
-    struct gtel_usage_entry *entry = find_entry(usage, device, process);
+    struct gtel_usage_entry *entry = find_entry(usage, hash_of(device, process), device, process);
     if (entry && !use)
         entry->sum.use.memory.has = 0;
     else if (!entry && use && grow(usage))
@@ -535,13 +539,16 @@ static void put_device(struct gtel_batch *batch, const struct gtel_usage_device 
         put_line(batch, &on->other, &reading);
 }
 
+/* Of a process on several devices, which follow one another mostly, the name is asked for once. */
 static void name_all(struct gtel_usage *usage)
 {
+    struct gtel_usage_tags tags;
+    bool is_named = false;
     for (size_t i = 0; i < usage->n; i++) {
         const struct gtel_usage_entry *entry = &usage->entry[i];
-        struct gtel_usage_tags tags;
-        bool is_named =
-            gtel_usage_names_of(&usage->names, usage->env, usage->options, entry->process, &tags);
+        if (i == 0 || !is_same(entry[-1].process, entry->process))
+            is_named = gtel_usage_names_of(&usage->names, usage->env, usage->options,
+                                           entry->process, &tags);
         add_to_line(&usage->lines, entry->device, is_named ? &tags : NULL, &entry->sum);
     }
 }
