@@ -32,14 +32,16 @@ static void done_lines(struct gtel_usage_lines *lines)
  */
 static void add_sum(struct gtel_usage_sum *to, const struct gtel_usage_sum *sum)
 {
-    const struct gtel_use *use = &sum->use;
-    bool is_first = to->processes == 0;
+    if (to->processes == 0) {
+        *to = *sum;
+        return;
+    }
     to->processes += sum->processes;
-    gtel_use_memory_add(&to->use.memory, &use->memory, is_first);
-    to->use.has_share = use->has_share & (is_first ? UINT32_MAX : to->use.has_share);
+    gtel_use_memory_add(&to->use.memory, &sum->use.memory, false);
+    to->use.has_share &= sum->use.has_share;
     to->any_share |= sum->any_share;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
-        to->use.share[kind] += use->share[kind];
+        to->use.share[kind] += sum->use.share[kind];
 }
 
 /* Devices */
@@ -147,7 +149,7 @@ static void add_to_line(struct gtel_usage_lines *lines, const struct gtel_device
     }
     if (!is_there(lines, line)) {
         line->gather = lines->gather + 1;
-        line->sum = (struct gtel_usage_sum){0};
+        line->sum.processes = 0;
     }
     add_sum(&line->sum, sum);
 }
@@ -363,23 +365,24 @@ static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct 
         return entry;
     gtel_index_put(&usage->index, hash, usage->n);
     entry = &usage->entry[usage->n++];
-    *entry = (struct gtel_usage_entry){.device = device, .process = process};
+    entry->device = device;
+    entry->process = process;
+    entry->sum.processes = 0;
     return entry;
 }
 
-/* Without the amounts of what is not known. */
-static struct gtel_use known_of(const struct gtel_use *use)
+/* Clears the amounts of what is not known. */
+static void clear_unknown(struct gtel_use *use)
 {
-    struct gtel_use known = {.memory.has = use->memory.has};
     for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
-        known.memory.bytes[kind] = (use->memory.has >> kind & 1u) ? use->memory.bytes[kind] : 0;
-    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        bool is_known = (use->has_share >> kind & 1u) != 0 && use->share[kind] >= 0; /* no NaN */
-        known.has_share |= (uint32_t)is_known << kind;
-        known.share[kind] = is_known ? use->share[kind] : 0;
-    }
-    known.has_share &= ~use->hidden;
-    return known;
+        if ((use->memory.has >> kind & 1u) == 0)
+            use->memory.bytes[kind] = 0;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        if ((use->has_share >> kind & 1u) == 0 || !(use->share[kind] >= 0)) { /* NaN */
+            use->has_share &= ~(1u << kind);
+            use->share[kind] = 0;
+        }
+    use->has_share &= ~use->hidden;
 }
 
 void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
@@ -395,7 +398,8 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
     struct gtel_usage_entry *entry = entry_of(usage, device, process);
     /* Beyond the limit nobody remembers a process: each amount counts as one. */
     bool is_first = !entry || entry->sum.processes == 0;
-    struct gtel_usage_sum sum = {.use = known_of(use), .processes = is_first ? 1 : 0};
+    struct gtel_usage_sum sum = {.use = *use, .processes = is_first ? 1 : 0};
+    clear_unknown(&sum.use);
     sum.any_share = sum.use.has_share | use->hidden;
     add_sum(entry ? &entry->sum : &on->other, &sum);
     add_sum(&on->all, &sum);
