@@ -152,8 +152,11 @@ static struct user *user_of(struct state *state, const struct instance *instance
     const struct user *last = instance->user > 0 ? user - 1 : user;
     if (user->gather == state->gather)
         return user;
-    *user = (struct user){.luid = user->luid, .process.pid = user->process.pid};
     user->gather = state->gather;
+    user->has_memory = false;
+    user->has_unknown_work = false;
+    user->use.memory.has = 0;
+    user->use.has_share = 0;
     if (last != user && last->gather == state->gather && last->process.pid == user->process.pid) {
         user->process.start = last->process.start;
         user->has_ended = last->has_ended;
@@ -316,9 +319,10 @@ static void add_work(struct state *state, struct instance *instance,
         return;
     }
     engine->used += value;
-    double *share = &user->use.share[engine->kind];
-    *share = value > *share ? value : *share;
-    user->sum[engine->kind] += value;
+    bool has_share = (user->use.has_share >> engine->kind & 1) != 0;
+    double most = has_share ? user->use.share[engine->kind] : 0;
+    user->use.share[engine->kind] = value > most ? value : most;
+    user->sum[engine->kind] = value + (has_share ? user->sum[engine->kind] : 0);
     user->use.has_share |= 1u << engine->kind;
 }
 
@@ -362,7 +366,10 @@ static void add_memory(struct state *state, const struct instance *instance,
     (void)put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, raw, NON_LOCAL_USAGE);
     if (put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, raw, DEDICATED_USAGE) < resident)
         memory = local;
-    gtel_use_memory_add(&user->use.memory, &memory, !user->has_memory);
+    if (user->has_memory)
+        gtel_use_memory_add(&user->use.memory, &memory, false);
+    else
+        user->use.memory = memory;
     user->has_memory = true;
 }
 
