@@ -11,8 +11,8 @@
 enum { DEVICES_MAX = 256, MICROSOFT = 0x1414 };
 
 /*
- * From the folder of the system. The second name is never there: recorded machines play it by that
- * one.
+ * From the folder of the system. The second name is never there: recorded machines play all
+ * libraries of Windows by that one.
  */
 static const char *const names[] = {"setupapi.dll", "libwddm.so", NULL};
 
@@ -173,10 +173,15 @@ static size_t put_units(uint16_t *ret, const char *text)
  * What the driver's setup wrote of its card. The older value beside it has 32 bits, and 4 GiB less
  * 1 MiB of any larger card: it is not asked, nor believed where it was copied.
  */
-uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_devinfo *info,
-                                gtel_reg_get_value *get)
+uint64_t gtel_pnp_registry_size(const struct gtel_env *env, const struct gtel_pnp *pnp,
+                                const struct gtel_devinfo *info)
 {
+    static const char *const libraries[] = {"advapi32.dll", "libwddm.so", NULL};
+    static const struct gtel_dynlib_symbol symbol = {"RegGetValueW", 0, false};
     static const uint64_t capped = 0xfff00000;
+    int32_t (*get)(void *key, const uint16_t *path, const uint16_t *name, uint32_t flags,
+                   uint32_t *ret_type, void *ret, uint32_t *size) = NULL;
+    struct gtel_dynlib registry = {NULL};
     uint16_t path[64 + GTEL_PNP_UNITS];
     uint16_t name[64];
     uint64_t bytes = 0;
@@ -184,11 +189,11 @@ uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_de
     uint32_t n = sizeof(bytes);
     size_t front = put_units(path, "SYSTEM\\CurrentControlSet\\Control\\Class\\");
     (void)put_units(name, "HardwareInformation.qwMemorySize");
-    if (!get || !gtel_pnp_text(pnp, info, GTEL_SPDRP_DRIVER, path + front) ||
-        get(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes, &n) != 0 ||
-        n != sizeof(bytes) || bytes == capped)
-        return 0;
-    return bytes;
+    (void)gtel_dynlib_open(env, &registry, libraries, &symbol, 1, &get);
+    bool is_read = get && gtel_pnp_text(pnp, info, GTEL_SPDRP_DRIVER, path + front) &&
+                   get(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes, &n) == 0;
+    gtel_dynlib_close(env, &registry);
+    return is_read && n == sizeof(bytes) && bytes != capped ? bytes : 0;
 }
 
 int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,

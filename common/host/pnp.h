@@ -24,10 +24,6 @@ struct gtel_pnp_calls {
 #undef GTEL_PNP_SYM
 };
 
-/* RegGetValueW */
-typedef int32_t gtel_reg_get_value(void *key, const uint16_t *path, const uint16_t *name,
-                                   uint32_t flags, uint32_t *ret_type, void *ret, uint32_t *size);
-
 /* Zeroed: not open. */
 struct gtel_pnp {
     struct gtel_dynlib library;
@@ -72,12 +68,9 @@ bool gtel_pnp_driver_version(const struct gtel_pnp *pnp, const struct gtel_devin
 bool gtel_pnp_text(const struct gtel_pnp *pnp, const struct gtel_devinfo *info, uint32_t property,
                    uint16_t ret[GTEL_PNP_UNITS]);
 
-/*
- * Bytes of memory, as the driver's setup wrote them into the registry; 0: not known. get:
- * RegGetValueW, or NULL.
- */
-uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_devinfo *info,
-                                gtel_reg_get_value *get);
+/* Bytes of memory, as the driver's setup wrote them into the registry; 0: not known. */
+uint64_t gtel_pnp_registry_size(const struct gtel_env *env, const struct gtel_pnp *pnp,
+                                const struct gtel_devinfo *info);
 /* The interface that the GPU has as an adapter of the driver model. 0 or -ENOENT. */
 int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,
                        struct gtel_interface_detail *ret);

@@ -11,17 +11,11 @@
 /* More nodes and segments than that are not read (sources/windows/wddm.h). */
 enum { LINE_MAX = 4096, NODES_MAX = 64, SEGMENTS_MAX = 32, UNTOUCHED = 0xff };
 
-/* In the order of the calls' library (abi/wddm_syms.def); recorded machines play both as one. */
-static const char *const names[2][3] = {{"gdi32.dll", GTEL_RECORD_WINDOWS_LIBRARY},
-                                        {"advapi32.dll", GTEL_RECORD_WINDOWS_LIBRARY}};
-enum { GDI32, ADVAPI32 };
+static const char *const names[] = {"gdi32.dll", GTEL_RECORD_WINDOWS_LIBRARY, NULL};
 
-static const struct {
-    int library;
-    struct gtel_dynlib_symbol symbol;
-} symbols[] = {
-#define GTEL_WDDM_SYM(library, name, result, params)                                               \
-    {library, {#name, offsetof(struct gtel_record_windows_calls, name), false}},
+static const struct gtel_dynlib_symbol symbols[] = {
+#define GTEL_WDDM_SYM(name, result, params)                                                        \
+    {#name, offsetof(struct gtel_record_windows_calls, name), false},
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
 };
@@ -197,7 +191,7 @@ static void put_size(const struct gtel_record_windows *windows, const struct gte
 {
     uint16_t units[GTEL_PNP_UNITS];
     char text[3 * GTEL_PNP_UNITS];
-    uint64_t bytes = gtel_pnp_registry_size(&windows->pnp, info, windows->call.RegGetValueW);
+    uint64_t bytes = gtel_pnp_registry_size(windows->env, &windows->pnp, info);
     if (bytes == 0 || !gtel_pnp_text(&windows->pnp, info, GTEL_SPDRP_DRIVER, units))
         return;
     struct gtel_str driver = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
@@ -249,19 +243,12 @@ static bool open_all(struct gtel_record_windows *windows, const struct gtel_env 
     if (gtel_pnp_open(env, &windows->pnp) < 0)
         return false;
     gtel_record_answer(windows->record, "library", GTEL_STR(GTEL_RECORD_WINDOWS_LIBRARY));
-    for (int k = GDI32; k <= ADVAPI32; k++) {
-        struct gtel_dynlib_symbol of[SYMBOLS];
-        size_t n = 0;
-        for (size_t i = 0; i < SYMBOLS; i++)
-            if (symbols[i].library == k)
-                of[n++] = symbols[i].symbol;
-        (void)gtel_dynlib_open(env, &windows->library[k], names[k], of, n, &windows->call);
-    }
+    (void)gtel_dynlib_open(env, &windows->library, names, symbols, SYMBOLS, &windows->call);
     for (size_t i = 0; i < SYMBOLS; i++) {
         void *address;
-        memcpy(&address, (const char *)&windows->call + symbols[i].symbol.offset, sizeof(address));
+        memcpy(&address, (const char *)&windows->call + symbols[i].offset, sizeof(address));
         if (!address)
-            put(windows, symbols[i].symbol.name, "!nosymbol");
+            put(windows, symbols[i].name, "!nosymbol");
     }
     return true;
 }
@@ -271,6 +258,7 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
 {
     struct gtel_pnp_gpu gpu;
     bool is_there[GTEL_RECORD_WINDOWS_MAX] = {false};
+    windows->env = env;
     windows->record = record;
     if (!open_all(windows, env) || gtel_pnp_list(&windows->pnp) < 0)
         return;
@@ -291,6 +279,5 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
 void gtel_record_windows_close(struct gtel_record_windows *windows, const struct gtel_env *env)
 {
     gtel_pnp_close(env, &windows->pnp);
-    for (int k = GDI32; k <= ADVAPI32; k++)
-        gtel_dynlib_close(env, &windows->library[k]);
+    gtel_dynlib_close(env, &windows->library);
 }

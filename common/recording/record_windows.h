@@ -18,7 +18,7 @@
 enum { GTEL_RECORD_WINDOWS_MAX = 16 }; /* devices; more are not recorded */
 
 struct gtel_record_windows_calls {
-#define GTEL_WDDM_SYM(library, name, result, params) result(*name) params;
+#define GTEL_WDDM_SYM(name, result, params) result(*name) params;
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
 };
@@ -26,7 +26,8 @@ struct gtel_record_windows_calls {
 /* Zeroed: nothing is open. */
 struct gtel_record_windows {
     struct gtel_pnp pnp;
-    struct gtel_dynlib library[2];
+    const struct gtel_env *env;
+    struct gtel_dynlib library;
     struct gtel_record_windows_calls call;
     uint16_t id[GTEL_RECORD_WINDOWS_MAX][GTEL_PNP_ID_MAX]; /* a device keeps its number */
     size_t n;

@@ -8,35 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Libraries of each Windows, from the folder of the system. The second name is never there:
- * recorded machines play all of them by that one.
- */
-#define PLAYED "libwddm.so"
-static const char *const names[GTEL_WDDM_LIBRARIES][3] = {
-    [GTEL_WDDM_GDI32] = {"gdi32.dll", PLAYED},
-    [GTEL_WDDM_ADVAPI32] = {"advapi32.dll", PLAYED},
-};
+/* In the folder of the system, and as recorded machines play it (host/pnp.c). */
+static const char *const names[] = {"gdi32.dll", "libwddm.so", NULL};
 
-static const struct {
-    enum gtel_wddm_library library;
-    struct gtel_dynlib_symbol symbol;
-} symbols[] = {
-#define GTEL_WDDM_SYM(library, name, result, params)                                               \
-    {GTEL_WDDM_##library, {#name, offsetof(struct gtel_wddm_calls, name), false}},
+static const struct gtel_dynlib_symbol symbols[] = {
+#define GTEL_WDDM_SYM(name, result, params) {#name, offsetof(struct gtel_wddm_calls, name), false},
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
 };
-
-static int open_library(struct gtel_wddm *wddm, enum gtel_wddm_library library)
-{
-    struct gtel_dynlib_symbol of[GTEL_ARRAY_LEN(symbols)];
-    size_t n = 0;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++)
-        if (symbols[i].library == library)
-            of[n++] = symbols[i].symbol;
-    return gtel_dynlib_open(wddm->env, &wddm->library[library], names[library], of, n, &wddm->call);
-}
 
 int gtel_wddm_open(struct gtel_wddm *wddm, const struct gtel_env *env)
 {
@@ -44,8 +23,8 @@ int gtel_wddm_open(struct gtel_wddm *wddm, const struct gtel_env *env)
     if (r < 0)
         return r;
     wddm->env = env;
-    (void)open_library(wddm, GTEL_WDDM_GDI32); /* without it sizes are known, at most */
-    (void)open_library(wddm, GTEL_WDDM_ADVAPI32);
+    (void)gtel_dynlib_open(env, &wddm->library, names, symbols, GTEL_ARRAY_LEN(symbols),
+                           &wddm->call); /* without it sizes are known, at most */
     return 0;
 }
 
@@ -55,8 +34,7 @@ void gtel_wddm_close(struct gtel_wddm *wddm)
         return;
     gtel_wddm_forget(wddm);
     gtel_pnp_close(wddm->env, &wddm->pnp);
-    for (size_t i = 0; i < GTEL_WDDM_LIBRARIES; i++)
-        gtel_dynlib_close(wddm->env, &wddm->library[i]);
+    gtel_dynlib_close(wddm->env, &wddm->library);
     wddm->env = NULL;
 }
 
@@ -154,11 +132,10 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 static void diagnose_calls(const struct gtel_wddm *wddm, struct gtel_findings *findings)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++) {
-        const struct gtel_dynlib_symbol *symbol = &symbols[i].symbol;
         void *address;
-        memcpy(&address, (const char *)&wddm->call + symbol->offset, sizeof(address));
+        memcpy(&address, (const char *)&wddm->call + symbols[i].offset, sizeof(address));
         const char *const text[3] = {
-            symbol->name, "this Windows does not have it; Windows 10 1803 and newer do", NULL};
+            symbols[i].name, "this Windows does not have it; Windows 10 1803 and newer do", NULL};
         if (!address)
             gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     }

@@ -24,12 +24,10 @@ enum {
 enum { GTEL_WDDM_ORIGIN_WDDM, GTEL_WDDM_ORIGIN_REGISTRY };
 
 struct gtel_wddm_calls {
-#define GTEL_WDDM_SYM(library, name, result, params) result(*name) params;
+#define GTEL_WDDM_SYM(name, result, params) result(*name) params;
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
 };
-
-enum gtel_wddm_library { GTEL_WDDM_GDI32, GTEL_WDDM_ADVAPI32, GTEL_WDDM_LIBRARIES };
 
 struct gtel_wddm_node {
     enum gtel_engine_kind kind; /* GTEL_ENGINE_KINDS: not known */
@@ -77,7 +75,7 @@ struct gtel_wddm {
     const struct gtel_env *env;
     const struct gtel_options *options; /* NULL where no adapter is sampled */
     struct gtel_pnp pnp;
-    struct gtel_dynlib library[GTEL_WDDM_LIBRARIES];
+    struct gtel_dynlib library;
     struct gtel_wddm_calls call;
     struct gtel_wddm_gpu *gpu[GTEL_WDDM_GPUS_MAX];
     size_t n;
