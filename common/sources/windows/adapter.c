@@ -316,32 +316,38 @@ static void put_busy(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
     gtel_batch_put(batch, &reading);
 }
 
-/* That of an Intel GPU is the one of GT 0, as Level Zero and Linux have it. */
-static void put_frequency(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
-                          enum gtel_metric metric, uint64_t hertz)
+/* A clock and its highest, in hertz, where the driver reports them. False: it does not. */
+static bool put_frequency(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
+                          const struct gtel_str domain[2], uint64_t now, uint64_t max)
 {
-    bool is_intel = gpu->pnp.pci_id[0] == GTEL_PNP_INTEL;
+    static const uint64_t highest = 20000000000; /* beyond is no clock */
     struct gtel_reading reading = {.device = gpu->device,
-                                   .metric = (uint16_t)metric,
+                                   .metric = GTEL_M_FREQUENCY_ACTUAL,
                                    .value_type = GTEL_VALUE_F64,
-                                   .dim = {graphics, is_intel ? GTEL_STR("0") : GTEL_STR_NONE}};
-    reading.value.f64 = (double)hertz;
+                                   .value.f64 = (double)now,
+                                   .dim = {domain[0], domain[1]}};
+    if (now == 0 || now > highest)
+        return false;
     gtel_batch_put(batch, &reading);
+    reading.metric = GTEL_M_FREQUENCY_HARDWARE_MAX;
+    reading.value.f64 = (double)max;
+    if (max >= now && max <= highest)
+        gtel_batch_put(batch, &reading);
+    return true;
 }
 
 /*
- * The clock of the hardware that the node runs on, where the driver reports it. False: it does not.
+ * The clock of the hardware that the node runs on: that of an Intel GPU is the one of GT 0, as
+ * Level Zero and Linux have it. False: the driver does not report it.
  */
 static bool put_clock(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
                       const struct gtel_kmt_node_perf *perf)
 {
-    static const uint64_t highest = 20000000000; /* hertz: beyond is no clock */
     enum { MILLIVOLTS = 5000 };
-    if (perf->frequency == 0 || perf->frequency > highest)
+    bool is_intel = gpu->pnp.pci_id[0] == GTEL_PNP_INTEL;
+    const struct gtel_str domain[2] = {graphics, is_intel ? GTEL_STR("0") : GTEL_STR_NONE};
+    if (!put_frequency(batch, gpu, domain, perf->frequency, perf->frequency_max))
         return false;
-    put_frequency(batch, gpu, GTEL_M_FREQUENCY_ACTUAL, perf->frequency);
-    if (perf->frequency_max >= perf->frequency && perf->frequency_max <= highest)
-        put_frequency(batch, gpu, GTEL_M_FREQUENCY_HARDWARE_MAX, perf->frequency_max);
     if (perf->voltage > 0 && perf->voltage <= MILLIVOLTS)
         gtel_batch_f64(batch, gpu->device, GTEL_M_VOLTAGE, graphics, (double)perf->voltage / 1e3);
     return true;
@@ -471,9 +477,8 @@ static void sample_engines(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *g
 static void sample_card(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
                         struct gtel_batch *batch)
 {
-    static const uint64_t highest = 20000000000; /* hertz */
-    enum { TENTHS = 2000, RPM = 100000 };        /* beyond is no value */
-    static const struct gtel_str memory = GTEL_STR_INIT("memory");
+    enum { TENTHS = 2000, RPM = 100000 }; /* beyond is no value */
+    static const struct gtel_str memory[2] = {GTEL_STR_INIT("memory")};
     static const struct gtel_str sensor = GTEL_STR_INIT("gpu");
     const struct gtel_device *device = gpu->device;
     struct gtel_kmt_adapter_perf perf = {0};
@@ -487,12 +492,7 @@ static void sample_card(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu
     }
     if (perf.fan_rpm > 0 && perf.fan_rpm <= RPM)
         gtel_batch_u64(batch, device, GTEL_M_FAN_RPM, GTEL_STR("0"), perf.fan_rpm);
-    if (perf.memory_frequency == 0 || perf.memory_frequency > highest)
-        return;
-    gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_ACTUAL, memory, (double)perf.memory_frequency);
-    if (perf.memory_frequency_max >= perf.memory_frequency && perf.memory_frequency_max <= highest)
-        gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, memory,
-                       (double)perf.memory_frequency_max);
+    (void)put_frequency(batch, gpu, memory, perf.memory_frequency, perf.memory_frequency_max);
 }
 
 int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
