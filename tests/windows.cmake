@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The tests that only a build for Windows has, run there or under Wine.
 gtel_test(unit.files_win32 unit/test_files_win32.c)
+gtel_test_allocations(unit.files_win32)
 if(GTEL_LEVEL_ZERO)
   # A DLL with the loader's name, in variants, each in a folder of its own; and recorded machines.
   set(dlls ${CMAKE_CURRENT_BINARY_DIR}/zes)

@@ -300,7 +300,7 @@ static int list_processes(struct gtel_win32_files *files)
         at += info.next;
     }
     qsort(files->process, files->processes, sizeof(*files->process), by_pid);
-    files->listed_ns = now_ns;
+    files->listed_ns = r == 0 ? now_ns : 0;
     return r;
 }
 

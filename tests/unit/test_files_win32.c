@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "host/fs.h"
 #include "host/process.h"
+#include "harness/alloc_fault.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -35,6 +36,23 @@ static void test_process(void)
     self.start++; /* another one that had this number */
     CHECK_INT(gtel_process_who(&env, &book, self, GTEL_WHO_NAME, &who), -ESRCH);
     gtel_process_book_done(&book);
+}
+
+/* Without memory for a list of processes no process has ended. */
+static void test_memory(void)
+{
+    uint64_t start;
+    for (uint64_t at = 1; at <= 4; at++) {
+        struct gtel_env other;
+        if (!CHECK(gtel_env_win32_init(&other) == 0))
+            return;
+        alloc_fault_arm(at);
+        int r = gtel_process_start(&other, GetCurrentProcessId(), &start);
+        CHECK_INT(r, at <= alloc_fault_count() ? -ENOMEM : 0);
+        alloc_fault_arm(0);
+        CHECK_INT(gtel_process_start(&other, GetCurrentProcessId(), &start), 0);
+        gtel_env_win32_done(&other);
+    }
 }
 
 static void test_nothing(void)
@@ -100,6 +118,7 @@ int main(void)
     if (!CHECK(gtel_env_win32_init(&env) == 0))
         return test_result();
     test_process();
+    test_memory();
     test_nothing();
     test_handles();
     test_controllers();
