@@ -2,6 +2,7 @@
 /* Files that Windows does not have: performance counters, processes, users, WMI. */
 #include "host/files_win32.h"
 
+#include "base/grow.h"
 #include "host/system_win32.h"
 #include "host/wmi_win32.h"
 #include "parse/perf_counters.h"
@@ -73,11 +74,6 @@ struct calls {
     LONG(WINAPI *system_info)(int kind, void *ret, ULONG bytes, ULONG *need);
 };
 
-struct bytes {
-    unsigned char *p;
-    DWORD size;
-};
-
 struct process {
     uint32_t pid;
     uint64_t start;
@@ -107,7 +103,8 @@ struct gtel_win32_files {
     void *advapi;
     void *ntdll;
     struct handle handle[HANDLES_MAX];
-    struct bytes infos;
+    unsigned char *infos; /* of the processes, as the call gives them */
+    size_t infos_size;
     struct process *process; /* by pid */
     size_t processes;
     size_t process_room;
@@ -152,27 +149,9 @@ void gtel_win32_files_free(struct gtel_win32_files *files)
         gtel_env_real_lib_close(files->advapi);
     if (files->ntdll)
         gtel_env_real_lib_close(files->ntdll);
-    free(files->infos.p);
+    free(files->infos);
     free(files->process);
     free(files);
-}
-
-/* Room for what a call says that it needs, and some more: it changes between two calls. */
-static int make_room(struct bytes *bytes, DWORD need)
-{
-    DWORD size = bytes->size ? bytes->size : BYTES_FIRST;
-    while (size < need && size < BYTES_LAST)
-        size *= 2;
-    if (size < need)
-        return -E2BIG;
-    if (size == bytes->size)
-        return 0;
-    unsigned char *p = realloc(bytes->p, size);
-    if (!p)
-        return -ENOMEM;
-    bytes->p = p;
-    bytes->size = size;
-    return 0;
 }
 
 /* ---- counters ---- */
@@ -256,14 +235,9 @@ static int by_pid(const void *a, const void *b)
 
 static int add_process(struct gtel_win32_files *files, const struct process_info *info)
 {
-    if (files->processes == files->process_room) {
-        size_t room = files->process_room ? files->process_room * 2 : 512;
-        struct process *p = realloc(files->process, room * sizeof(*p));
-        if (!p)
-            return -ENOMEM;
-        files->process = p;
-        files->process_room = room;
-    }
+    if (!gtel_grow(&files->process, &files->process_room, files->processes + 1, SIZE_MAX,
+                   sizeof(*files->process)))
+        return -ENOMEM;
     files->process[files->processes++] = (struct process){.pid = (uint32_t)(uintptr_t)info->pid,
                                                           .start = (uint64_t)info->created.QuadPart,
                                                           .name = info->name,
@@ -274,28 +248,29 @@ static int add_process(struct gtel_win32_files *files, const struct process_info
 static int list_processes(struct gtel_win32_files *files)
 {
     uint64_t now_ns = gtel_env_real_now();
-    ULONG need = 0;
+    ULONG need = BYTES_FIRST;
     LONG status = INFO_LENGTH_MISMATCH;
     int r = files->call.system_info ? 0 : -ENOENT;
     if (files->listed_ns > 0 && now_ns - files->listed_ns < fresh_ns)
         return 0;
     for (int i = 0; i < TRIES && r == 0 && status == INFO_LENGTH_MISMATCH; i++) {
-        r = make_room(&files->infos, need);
-        if (r == 0)
-            status =
-                files->call.system_info(SYSTEM_PROCESSES, files->infos.p, files->infos.size, &need);
+        if (!gtel_grow(&files->infos, &files->infos_size, need, BYTES_LAST, 1))
+            r = -ENOMEM;
+        else
+            status = files->call.system_info(SYSTEM_PROCESSES, files->infos,
+                                             (ULONG)files->infos_size, &need);
     }
     files->processes = 0;
     files->listed_ns = 0;
     if (r < 0 || status < 0)
         return r < 0 ? r : -EIO;
     for (size_t at = 0; r == 0;) {
-        if (files->infos.size - at < sizeof(struct process_info))
+        if (files->infos_size - at < sizeof(struct process_info))
             return -EIO;
         struct process_info info;
-        memcpy(&info, files->infos.p + at, sizeof(info));
+        memcpy(&info, files->infos + at, sizeof(info));
         r = add_process(files, &info);
-        if (info.next == 0 || info.next > files->infos.size - at)
+        if (info.next == 0 || info.next > files->infos_size - at)
             break;
         at += info.next;
     }
