@@ -377,19 +377,12 @@ static void add_memory(struct state *state, const struct instance *instance,
 
 static int read_set(struct state *state, const struct gtel_fs_file *file, struct gtel_perf_set *ret)
 {
-    struct gtel_str data = GTEL_STR_NONE;
-    int r = gtel_fs_is_open(file) ? -E2BIG : -ENOENT;
-    while (r == -E2BIG) {
-        if (state->data_size > 0)
-            r = gtel_fs_read_bytes(state->env, file, state->data, state->data_size, &data);
-        if (r != -E2BIG || state->data_size == DATA_LAST)
-            break;
-        size_t size = state->data_size ? state->data_size * 2 : DATA_FIRST;
-        char *p = realloc(state->data, size);
-        if (!p)
-            return -ENOMEM;
-        state->data = p;
-        state->data_size = size;
+    struct gtel_str data;
+    int r = -E2BIG;
+    for (size_t size = DATA_FIRST; r == -E2BIG; size = state->data_size + 1) {
+        if (!gtel_grow(&state->data, &state->data_size, size, DATA_LAST, 1))
+            return size > DATA_LAST ? -E2BIG : -ENOMEM;
+        r = gtel_fs_read_bytes(state->env, file, state->data, state->data_size, &data);
     }
     return r < 0 ? r : gtel_perf_begin(data, ret);
 }
