@@ -331,20 +331,45 @@ static void add_headlines(struct gtel_context *context)
                 gtel_self_record(&context->self, &reading);
 }
 
+/* What is used of a memory as a share of its size, which is behind it in the order of output. */
+static void add_share(struct gtel_context *context, const struct gtel_series *used,
+                      const struct gtel_reading *size)
+{
+    bool is_whole = size->metric == GTEL_M_GPU_MEMORY_TOTAL;
+    double share = gtel_reading_number(&used->now) / gtel_reading_number(size);
+    if (used->now.metric != (is_whole ? GTEL_M_GPU_MEMORY_USED : GTEL_M_MEMORY_USED) ||
+        !gtel_reading_is_same_part(&used->now, size) || !(share >= 0 && share <= 1))
+        return;
+    struct gtel_reading reading = used->now;
+    reading.metric = is_whole ? GTEL_M_GPU_MEMORY_USED_RATIO : GTEL_M_MEMORY_USED_RATIO;
+    reading.value_type = GTEL_VALUE_F64;
+    reading.value.f64 = share;
+    if (gtel_series_offer(&context->series, &reading, used->rank, context->section,
+                          context->gather))
+        gtel_self_record(&context->self, &reading);
+}
+
 /* Takes what was merged in this section through delta into the window. */
 static void finish_section(struct gtel_context *context, uint64_t now_ns)
 {
     struct gtel_series_table *table = &context->series;
+    const struct gtel_series *used = NULL;
     for (size_t i = 0, n = table->n; i < n; i++) {
         struct gtel_series *series = table->sorted[i];
         if (series->section == context->section && !series->now.is_derived)
             derive(context, series, now_ns);
     }
     add_headlines(context);
-    for (size_t i = 0; i < table->n; i++) {
+    gtel_series_sort(table);
+    for (size_t i = 0; i < table->n; i++) { /* new ones are added at the end */
         struct gtel_series *series = table->sorted[i];
+        enum gtel_metric metric = (enum gtel_metric)series->now.metric;
         if (series->section != context->section)
             continue;
+        if (metric == GTEL_M_GPU_MEMORY_USED || metric == GTEL_M_MEMORY_USED)
+            used = series;
+        else if (used && (metric == GTEL_M_GPU_MEMORY_TOTAL || metric == GTEL_M_MEMORY_TOTAL))
+            add_share(context, used, &series->now);
         if (!is_folding(context))
             gtel_window_reset(&series->window);
         gtel_window_add(&series->window, &series->now);

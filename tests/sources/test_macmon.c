@@ -594,7 +594,6 @@ static void test_rows(void)
                 {GTEL_M_TEMPERATURE, "gpu", 52.5},
                 {GTEL_M_MEMORY_TOTAL, "system", 1000},
                 {GTEL_M_MEMORY_USED, "system", 250},
-                {GTEL_M_MEMORY_USED_RATIO, "system", 0.25},
                 {GTEL_M_GPU_POWER, NULL, 5}, /* a mean */
                 {GTEL_M_POWER, "gpu", 5},
                 {GTEL_M_POWER, "ane", 2},
@@ -617,7 +616,7 @@ static void test_rows(void)
     says("{\"gpu_power\":6,\"memory\":{\"ram_total\":1000}}\n");
     CHECK_INT(machine_gather(&play.machine), 0);
     CHECK_NEAR(value(&play, GTEL_M_MEMORY_TOTAL, "system"), 1000, 0);
-    CHECK_NEAR(value(&play, GTEL_M_MEMORY_USED_RATIO, "system"), -1, 0);
+    CHECK_NEAR(value(&play, GTEL_M_MEMORY_USED, "system"), -1, 0);
     CHECK_NEAR(value(&play, GTEL_M_FREQUENCY_ACTUAL, "graphics"), -1, 0);
     CHECK_NEAR(value(&play, GTEL_M_POWER, "ane"), -1, 0);
     end(&play);

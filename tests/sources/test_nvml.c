@@ -31,7 +31,6 @@ static const struct {
     {GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0.07},
     {GTEL_M_MEMORY_USED, "vram", 250},
     {GTEL_M_MEMORY_TOTAL, "vram", 1000},
-    {GTEL_M_MEMORY_USED_RATIO, "vram", 0.25},
     {GTEL_M_MEMORY_RESERVED, "vram", 100},
     {GTEL_M_TEMPERATURE, "gpu", 52},
     {GTEL_M_TEMPERATURE, "memory", -1},

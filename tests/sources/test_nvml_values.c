@@ -82,7 +82,6 @@ static const struct value_case {
     {V2 "1000 1000 0 0\n", GTEL_M_MEMORY_RESERVED, "vram", NULL, 1000},
     {V2 "1000 1001 0 0\n", GTEL_M_MEMORY_RESERVED, "vram", NULL, -1},
     {V2 "1000 0 0 1000\n", GTEL_M_MEMORY_USED, "vram", NULL, 1000},
-    {V2 "1000 0 0 1000\n", GTEL_M_MEMORY_USED_RATIO, "vram", NULL, 1},
     {V2 "1000 0 0 1001\n", GTEL_M_MEMORY_USED, "vram", NULL, 350},
     {V2 "0 0 0 0\n", GTEL_M_MEMORY_USED, "vram", NULL, 350},
     {V2 "1 0 1 0\n", GTEL_M_MEMORY_TOTAL, "vram", NULL, 1},

@@ -97,7 +97,6 @@ static void check_whole(const struct machine *machine, double render)
     CHECK_NEAR(value(machine, GTEL_M_GPU_RESETS, NULL), 7, 0);
     CHECK_NEAR(value(machine, GTEL_M_MEMORY_TOTAL, "vram"), 8000, 0);
     CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED, "vram"), 2000, 0);
-    CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED_RATIO, "vram"), 0.25, 1e-9);
     CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED, "shared"), 1000, 0);
     CHECK_NEAR(value(machine, GTEL_M_TEMPERATURE, "gpu"), 45.5, 1e-9);
     CHECK_NEAR(value(machine, GTEL_M_TEMPERATURE_CRITICAL, "gpu"), 100, 1e-9);

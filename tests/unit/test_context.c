@@ -11,6 +11,7 @@ struct record {
     unsigned begins;
     unsigned puts;
     unsigned of_metric[GTEL_M_COUNT];
+    double last_of[GTEL_M_COUNT];
     unsigned logs;
     char last[512];
 };
@@ -28,6 +29,7 @@ static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspe
     CHECK_INT(aspect, GTEL_ASPECT_VALUE);
     record->puts++;
     record->of_metric[reading->metric]++;
+    record->last_of[reading->metric] = gtel_reading_number(reading);
 }
 
 static void on_end(void *arg)
@@ -387,8 +389,66 @@ static void test_meters(void)
     test_label = "";
 }
 
+#define AMD "sys/devices/pci0000:00/0000:03:00.0"
+#define VRAM(item, bytes) "file " AMD "/mem_info_vram_" item "\n| " bytes "\n"
+
+/* Used memory as a share of its size: of the region, and of the GPU. */
+static void test_shares(void)
+{
+    static const struct {
+        const char *label;
+        const char *files;
+        unsigned shares;
+        double share;
+    } cases[] = {
+        {"a quarter", VRAM("used", "250") VRAM("total", "1000"), 1, 0.25},
+        {"nothing", VRAM("used", "0") VRAM("total", "1000"), 1, 0},
+        {"all", VRAM("used", "1000") VRAM("total", "1000"), 1, 1},
+        {"more than there is", VRAM("used", "1001") VRAM("total", "1000"), 0, 0},
+        {"no size", VRAM("used", "250"), 0, 0},
+        {"a size of 0", VRAM("used", "0") VRAM("total", "0"), 0, 0},
+        {"no use", VRAM("total", "1000"), 0, 0},
+        {"of different regions", VRAM("used", "250") "file " AMD "/mem_info_gtt_total\n| 1000\n", 0,
+         0},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct record record = {0};
+        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_options options;
+        struct gtel_context *context = NULL;
+        char error[128];
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+                       "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0"
+                       "\nlink " AMD "/drm/card0/device -> ../../../0000:03:00.0\n"
+                       "file " AMD "/uevent\n| DRIVER=amdgpu\n| PCI_SLOT_NAME=0000:03:00.0\n"
+                       "%send\n",
+                       cases[i].files);
+        test_label = cases[i].label;
+        if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        env.log = (struct gtel_log){on_log, &record};
+        gtel_options_init(&options);
+        struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
+        CHECK_INT(gtel_context_new(&setup, &context), 0);
+        gtel_context_gather(context);
+        CHECK_INT(record.of_metric[GTEL_M_MEMORY_USED_RATIO], cases[i].shares);
+        CHECK_INT(record.of_metric[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].shares);
+        CHECK_NEAR(record.last_of[GTEL_M_MEMORY_USED_RATIO], cases[i].share, 0);
+        CHECK_NEAR(record.last_of[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].share, 0);
+        gtel_context_free(context);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_shares();
     test_meters();
     test_intervals();
     test_unchanged();

@@ -37,29 +37,17 @@ static void see(struct seen *seen, const struct gtel_batch *batch)
     seen->first = batch->n;
 }
 
-static void put_share(struct gtel_batch *batch, const struct gtel_device *device,
-                      enum gtel_metric metric, struct gtel_str region, const uint64_t of[2])
-{
-    if (of[0] <= of[1] && of[1] > 0) /* not where one is not known */
-        gtel_batch_f64(batch, device, metric, region, (double)of[0] / (double)of[1]);
-}
-
 /* Of an APU, both kinds are the host's memory, and together what it can use. */
 static void put_memory(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu,
                        const struct seen *seen)
 {
-    static const struct gtel_str regions[] = {GTEL_STR_INIT("vram"), GTEL_STR_INIT("gtt")};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(regions); i++) {
-        const uint64_t of[2] = {seen->used[i], seen->total[i]};
-        put_share(batch, seen->device, GTEL_M_MEMORY_USED_RATIO, regions[i], of);
-    }
     if (!gpu->is_apu || seen->used[0] == not_known || seen->used[1] == not_known ||
         seen->total[0] == 0 || seen->total[1] == 0)
         return;
-    const uint64_t both[2] = {seen->used[0] + seen->used[1], seen->total[0] + seen->total[1]};
-    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, both[0]);
-    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, both[1]);
-    put_share(batch, seen->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE, both);
+    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE,
+                   seen->used[0] + seen->used[1]);
+    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE,
+                   seen->total[0] + seen->total[1]);
 }
 
 /* Free ones are the first of a list (files.c). */

@@ -416,11 +416,6 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
             gtel_batch_error(batch, gpu->device, GTEL_STR("ecc"), part, (uint64_t)(value + 0.5));
         else
             gtel_batch_number(batch, gpu->device, row->metric, part, value);
-        /* The row before has the total. */
-        if (row->metric == GTEL_M_MEMORY_USED && (from->has >> (i - 1) & 1) != 0 &&
-            from->value[i] <= from->value[i - 1])
-            gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, part,
-                           from->value[i] / from->value[i - 1]);
     }
 }
 

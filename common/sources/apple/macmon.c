@@ -276,16 +276,12 @@ static void emit_row(const struct macmon *macmon, const struct row *row, struct 
 
 static void emit(const struct macmon *macmon, struct gtel_batch *batch)
 {
-    const unsigned ram = 1U << GTEL_MACMON_RAM_TOTAL | 1U << GTEL_MACMON_RAM_USED;
     const struct gtel_macmon *now = &macmon->now;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         bool is_busy = rows[i].value == GTEL_MACMON_BUSY;
         batch->origin = (uint8_t)(!is_busy ? OTHERS : now->is_scaled ? SCALED : ACTIVE);
         emit_row(macmon, &rows[i], batch);
     }
-    if ((now->known & ram) == ram)
-        gtel_batch_f64(batch, macmon->device, GTEL_M_MEMORY_USED_RATIO, GTEL_STR("system"),
-                       now->value[GTEL_MACMON_RAM_USED] / now->value[GTEL_MACMON_RAM_TOTAL]);
     for (size_t i = 0; i < GTEL_MACMON_FANS; i++)
         if (now->fan[i].rpm >= 0)
             gtel_batch_number(batch, macmon->device, GTEL_M_FAN_RPM, gtel_str_of(now->fan[i].name),

@@ -117,23 +117,12 @@ static void put_region(struct gtel_batch *batch, const struct gtel_device *devic
     if (name.n == 0)
         return;
     gtel_batch_u64(batch, device, GTEL_M_MEMORY_TOTAL, name, region->total);
-    if (region->used > 0) {
+    if (region->used > 0)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_USED, name, region->used);
-        gtel_batch_f64(batch, device, GTEL_M_MEMORY_USED_RATIO, name,
-                       (double)region->used / (double)region->total);
-    }
     if (region->visible > 0)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE, name, region->visible);
     if (region->visible_used != UINT64_MAX)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE_USED, name, region->visible_used);
-}
-
-static void put_gpu(struct gtel_batch *batch, const struct memory_card *own, uint64_t total,
-                    uint64_t used)
-{
-    gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
-    gtel_batch_f64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
-                   (double)used / (double)total);
 }
 
 /*
@@ -158,7 +147,7 @@ static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, ui
         return false;
     gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
     if (has_used)
-        put_gpu(batch, own, total, used);
+        gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
     return has_used;
 }
 
@@ -192,7 +181,7 @@ static void put_files(const struct gtel_env *env, struct gtel_batch *batch, stru
     batch->origin = ORIGIN_FILES;
     if (known_total == 0)
         gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
-    put_gpu(batch, own, total, total - left);
+    gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, total - left);
 }
 
 /* Opening a node of xe wakes a sleeping GPU, so that one is not asked. */

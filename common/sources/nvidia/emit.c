@@ -134,8 +134,6 @@ static void emit_memory(const struct work *work)
     uint64_t used = work->answer->u[1];
     gtel_batch_u64(work->batch, device, GTEL_M_MEMORY_USED, region, used);
     gtel_batch_u64(work->batch, device, GTEL_M_MEMORY_TOTAL, region, total);
-    gtel_batch_f64(work->batch, device, GTEL_M_MEMORY_USED_RATIO, region,
-                   (double)used / (double)total);
     if (work->answer->n > 2)
         gtel_batch_u64(work->batch, device, GTEL_M_MEMORY_RESERVED, region, work->answer->u[2]);
 }

@@ -286,11 +286,8 @@ static void sample_memory(const struct gtel_wddm *wddm, const struct gtel_wddm_g
         uint64_t total = gpu->adapter.total[i];
         if (total > 0)
             gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, regions[i], total);
-        if (!is_known || total == 0 || used[i] > total)
-            continue;
-        gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, regions[i], used[i]);
-        gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, regions[i],
-                       (double)used[i] / (double)total);
+        if (is_known && total > 0 && used[i] <= total)
+            gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, regions[i], used[i]);
     }
 }
 

@@ -33,7 +33,6 @@ GTEL_SYSMAN_READ(memory)
     pass->memory_total += state->size;
     if (used == UINT64_MAX)
         return GTEL_ZE_SUCCESS;
-    gtel_sysman_add_f64(pass, GTEL_M_MEMORY_USED_RATIO, &place, (double)used / (double)state->size);
     pass->memories_used++;
     pass->memory_used += used;
     return GTEL_ZE_SUCCESS;
@@ -48,8 +47,6 @@ void gtel_sysman_add_memory(const struct gtel_sysman_pass *pass)
     if (pass->memories_used != memories)
         return;
     gtel_sysman_add_u64(pass, GTEL_M_GPU_MEMORY_USED, NULL, pass->memory_used);
-    gtel_sysman_add_f64(pass, GTEL_M_GPU_MEMORY_USED_RATIO, NULL,
-                        (double)pass->memory_used / (double)pass->memory_total);
 }
 
 /*
