@@ -24,8 +24,8 @@ void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     meter->n = 0;
     meter->is_suspect = false;
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
-        gtel_fs_close(env, &meter->zone[i].file);
-        meter->zone[i] = (struct gtel_rapl_zone){0};
+        gtel_fs_close(env, &meter->counter[i].file);
+        meter->counter[i] = (struct gtel_rapl_counter){.is_open = false};
     }
     meter->way = GTEL_RAPL_CLOSED;
 }
@@ -48,7 +48,7 @@ static int read_text(const struct gtel_env *env, const char *event, const char *
 
 /*
  * Takes an event (kernel: arch/x86/events/rapl.c): its number, and a scale such as
- * 2.3283064365386962890625e-10, which are 2^-32, in joules.
+ * 2.3283064365386962890625e-10, which are 2^-32, in joules. It counts from 0 when it is opened.
  */
 static int take_event(const struct gtel_env *env, enum gtel_rapl_domain domain,
                       struct gtel_rapl_meter *meter, uint64_t *config)
@@ -70,7 +70,9 @@ static int take_event(const struct gtel_env *env, enum gtel_rapl_domain domain,
         r = gtel_pmu_scale(text, &scale);
     if (r < 0)
         return r;
-    meter->event[meter->n++] = (struct gtel_rapl_event){.domain = domain, .scale = scale};
+    meter->event[meter->n++] = domain;
+    meter->counter[domain] = (struct gtel_rapl_counter){
+        .is_open = true, .has_counted = true, .scale = scale, .energy.last_ns = 1};
     return 0;
 }
 
@@ -105,24 +107,14 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     return of_gpu;
 }
 
-/*
- * The package's registers lose their values while the host sleeps (ACPI S3), and the kernel takes
- * what it finds then for a turn of 32 bits: nothing is counted over a sleep.
- */
-static int read_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter,
-                     double ret[GTEL_RAPL_DOMAINS])
+static int read_perf(const struct gtel_env *env, const struct gtel_rapl_meter *meter,
+                     uint64_t ret[GTEL_RAPL_DOMAINS])
 {
-    bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
-    uint64_t value[GTEL_RAPL_DOMAINS];
+    uint64_t value[GTEL_RAPL_DOMAINS] = {0};
     uint64_t enabled_ns;
     int r = env->ops->pmu_read(env->arg, meter->handle_plus_1 - 1, value, meter->n, &enabled_ns);
-    for (size_t i = 0; r == 0 && i < meter->n; i++) {
-        struct gtel_rapl_event *event = &meter->event[i];
-        if (has_slept)
-            event->lost += value[i] - event->last;
-        event->last = value[i];
-        ret[event->domain] = (double)(value[i] - event->lost) * event->scale;
-    }
+    for (size_t i = 0; i < meter->n; i++)
+        ret[meter->event[i]] = value[i];
     return r;
 }
 
@@ -170,19 +162,27 @@ static int find_zones(const struct gtel_env *env, struct gtel_arena *arena, stru
     return r;
 }
 
-static int open_zone(const struct gtel_env *env, struct gtel_str name, struct gtel_rapl_zone *zone)
+static int open_zone(const struct gtel_env *env, struct gtel_str name,
+                     struct gtel_rapl_counter *zone)
 {
+    if (zone->is_open)
+        return 0;
     int r =
         gtel_fs_u64(env, GTEL_FS_AT("%s/%.*s/max_energy_range_uj", powercap, GTEL_STR_ARG(name)),
-                    &zone->uj.range);
-    zone->uj.most = watts_max * 1e6;
+                    &zone->energy.range);
     if (r == 0)
         r = gtel_fs_open(env, &zone->file,
                          GTEL_FS_AT("%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(name)));
+    zone->is_open = r == 0;
+    zone->scale = 1e-6;
+    zone->energy.most = watts_max * 1e6;
     return r;
 }
 
-/* Opens the zones of the two; the error of the GPU's. */
+/*
+ * Opens the zones of the two that are not open yet, since rights are given one by one, too; the
+ * error of the GPU's.
+ */
 static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
                          struct gtel_rapl_meter *meter)
 {
@@ -195,10 +195,8 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     if (r < 0)
         return r;
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
-        error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
+        error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->counter[i]) : -ENOENT;
         meter->way = error[i] == 0 ? GTEL_RAPL_POWERCAP : meter->way;
-        bool is_refused = gtel_error_is_refusal(error[i]); /* that is how they are made */
-        meter->is_suspect = meter->is_suspect || (is_suspect_error(error[i]) && !is_refused);
     }
     if (zones.n[GTEL_RAPL_GPU] > 0) {
         (void)gtel_str_copy(meter->zone_path, sizeof(meter->zone_path),
@@ -208,110 +206,81 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     return error[GTEL_RAPL_GPU];
 }
 
-/* Zones that could not be opened, beside one that was: rights are given one by one, too. */
-static void open_more(const struct gtel_env *env, struct gtel_arena *arena,
-                      struct gtel_rapl_meter *meter)
+static int read_powercap(const struct gtel_env *env, const struct gtel_rapl_meter *meter,
+                         uint64_t ret[GTEL_RAPL_DOMAINS])
 {
-    struct zones zones = {0};
-    bool is_whole = true;
-    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
-        is_whole = is_whole && gtel_fs_is_open(&meter->zone[i].file);
-    if (is_whole || find_zones(env, arena, &zones) < 0)
-        return;
-    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
-        if (zones.n[i] == 1 && !gtel_fs_is_open(&meter->zone[i].file))
-            (void)open_zone(env, zones.name[i], &meter->zone[i]); /* as before, then */
-}
-
-/*
- * After a step that is not known to be right the sum starts again at 0, so that no rate is computed
- * over it. Where it was reported as 0 before, that would look like a step of 0: no reading then.
- */
-static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns,
-                     double *ret_joules)
-{
-    bool was_zero = zone->has_counted && zone->uj.sum == 0;
-    uint64_t value;
-    int r = gtel_fs_read_u64(env, &zone->file, &value);
-    if (r < 0)
-        return r;
-    bool is_step = gtel_counter_add(&zone->uj, value, t_ns) == GTEL_COUNTER_STEP;
-    if (!is_step)
-        zone->uj.sum = 0;
-    zone->has_counted = zone->has_counted || value > 0;
-    if (zone->has_counted && (is_step || !was_zero))
-        *ret_joules = (double)zone->uj.sum / 1e6;
-    return 0;
-}
-
-/* As of the PMU: what looks like a turn after a sleep may be none. */
-static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_meter *meter)
-{
-    bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
-    for (size_t i = 0; has_slept && i < GTEL_RAPL_DOMAINS; i++)
-        meter->zone[i].uj.last_ns = 0;
-}
-
-static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
-                         double ret[GTEL_RAPL_DOMAINS])
-{
-    forget_before_sleep(env, meter);
-    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
-        struct gtel_rapl_zone *zone = &meter->zone[i];
-        if (!gtel_fs_is_open(&zone->file))
-            continue;
-        int r = read_zone(env, zone, t_ns, &ret[i]);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < GTEL_RAPL_DOMAINS; i++)
+        if (meter->counter[i].is_open)
+            r = gtel_fs_read_u64(env, &meter->counter[i].file, &ret[i]);
+    return r;
 }
 
 /* ---- either ---- */
 
 bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain)
 {
-    bool has = false;
-    if (meter->way == GTEL_RAPL_POWERCAP)
-        return gtel_fs_is_open(&meter->zone[domain].file) &&
-               (meter->zone[domain].has_counted || meter->zone[domain].uj.last_ns == 0);
-    for (size_t i = 0; i < meter->n; i++)
-        has = has || meter->event[i].domain == domain;
-    return has;
+    const struct gtel_rapl_counter *counter = &meter->counter[domain];
+    return counter->is_open && (counter->has_counted || counter->energy.last_ns == 0);
 }
 
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter)
 {
-    if (meter->way != GTEL_RAPL_CLOSED && !meter->is_suspect) {
-        bool is_powercap = meter->way == GTEL_RAPL_POWERCAP;
-        if (is_powercap)
-            open_more(env, arena, meter);
-        if (is_powercap || is_perf_current(env, meter))
-            return;
+    bool is_whole = true;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
+        is_whole = is_whole && meter->counter[i].is_open;
+    if (meter->way == GTEL_RAPL_PERF && !meter->is_suspect && is_perf_current(env, meter))
+        return;
+    if (meter->way != GTEL_RAPL_POWERCAP) {
+        gtel_rapl_close(env, meter);
+        meter->event_error = 0;
+        meter->packages = 0;
+        meter->error[GTEL_RAPL_POWERCAP] = 0;
+        meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
+        if (meter->way != GTEL_RAPL_CLOSED)
+            return; /* what the PMU does not count the zones do not count either */
+        gtel_rapl_close(env, meter);
+    } else if (is_whole) {
+        return;
     }
-    gtel_rapl_close(env, meter);
-    meter->error[GTEL_RAPL_POWERCAP] = 0;
-    meter->event_error = 0;
-    meter->packages = 0;
-    meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
-    if (meter->way != GTEL_RAPL_CLOSED)
-        return; /* what the PMU does not count the zones do not count either */
-    gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = open_powercap(env, arena, meter);
     if (meter->way == GTEL_RAPL_CLOSED)
         gtel_rapl_close(env, meter);
 }
 
+/*
+ * Nothing is counted over a sleep of the host (ACPI S3): the package's registers lose their values,
+ * and what is found then looks like a turn of 32 bits, to the kernel's PMU, too. After a step that
+ * is not known to be right the sum starts again at 0, so that no rate is computed over it. Where it
+ * was reported as 0 before, that would look like a step of 0: no reading then.
+ */
+static double joules_of(struct gtel_rapl_counter *counter, uint64_t value, uint64_t t_ns,
+                        bool has_slept)
+{
+    bool was_zero = counter->has_counted && counter->energy.sum == 0;
+    if (has_slept)
+        counter->energy.last = value;
+    bool is_step = gtel_counter_add(&counter->energy, value, t_ns) == GTEL_COUNTER_STEP;
+    if (!is_step)
+        counter->energy.sum = 0;
+    counter->has_counted = counter->has_counted || value > 0;
+    bool is_known = counter->has_counted && (is_step || !was_zero);
+    return is_known ? (double)counter->energy.sum * counter->scale : NAN;
+}
+
 int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
                    double ret[GTEL_RAPL_DOMAINS])
 {
+    uint64_t value[GTEL_RAPL_DOMAINS] = {0};
+    bool is_closed = meter->way == GTEL_RAPL_CLOSED;
+    bool has_slept = !is_closed && gtel_env_has_slept(env, &meter->suspended_ns);
+    int r = meter->way == GTEL_RAPL_PERF ? read_perf(env, meter, value)
+                                         : read_powercap(env, meter, value);
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
-        ret[i] = NAN;
-    if (meter->way == GTEL_RAPL_CLOSED)
-        return 0;
-    int r = meter->way == GTEL_RAPL_PERF ? read_perf(env, meter, ret)
-                                         : read_powercap(env, meter, t_ns, ret);
+        ret[i] = r == 0 && meter->counter[i].is_open
+                     ? joules_of(&meter->counter[i], value[i], t_ns, has_slept)
+                     : NAN;
     if (r < 0)
         gtel_rapl_close(env, meter);
     return r;

@@ -24,33 +24,27 @@ enum gtel_rapl_domain { GTEL_RAPL_GPU, GTEL_RAPL_PACKAGE, GTEL_RAPL_DOMAINS };
 /* How an open meter counts. */
 enum gtel_rapl_way { GTEL_RAPL_CLOSED, GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_RAPL_WAYS };
 
-/* One powercap zone. Zeroed: not open. */
-struct gtel_rapl_zone {
-    struct gtel_fs_file file;
-    bool has_counted;       /* not always 0, as a register that does not exist is */
-    struct gtel_counter uj; /* its sum: since it was opened, or since a step that is not known */
-};
-
-/* One counter of the perf PMU, in its units. */
-struct gtel_rapl_event {
-    enum gtel_rapl_domain domain;
-    double scale; /* joules in a unit */
-    uint64_t last;
-    uint64_t lost; /* of the steps over sleeps of the host, which are not counted */
+/* What counts one domain: a zone, or an event of the PMU. Zeroed: nothing does. */
+struct gtel_rapl_counter {
+    bool is_open;
+    bool has_counted;           /* a zone: not always 0, as a register that does not exist is */
+    double scale;               /* joules in a unit */
+    struct gtel_fs_file file;   /* of a zone */
+    struct gtel_counter energy; /* in units; its sum: since it was opened, or a step not known */
 };
 
 /* Zeroed: not open. */
 struct gtel_rapl_meter {
     enum gtel_rapl_way way;
-    bool is_suspect; /* one of the two could not be checked: opened again at the next refresh */
+    bool is_suspect; /* not all events could be checked: opened again at the next refresh */
+    struct gtel_rapl_counter counter[GTEL_RAPL_DOMAINS];
     /* The perf PMU. */
     struct gtel_fs_file type;
     uint64_t type_number;
     uint32_t cpu;
     int handle_plus_1;
     size_t n;
-    struct gtel_rapl_event event[GTEL_RAPL_DOMAINS];
-    struct gtel_rapl_zone zone[GTEL_RAPL_DOMAINS];
+    enum gtel_rapl_domain event[GTEL_RAPL_DOMAINS]; /* in the order of the group */
     uint64_t suspended_ns; /* for how long the host had slept at the last read */
     /* Why there is no value of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
