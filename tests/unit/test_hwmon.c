@@ -10,9 +10,7 @@
 #define H DEVICE "/hwmon/hwmon12"
 
 static const char machine[] =
-    /* A name that begins with the name is another one. */
-    "file " DEVICE "/hwmon/hwmon3/name\n| i915_gt0\n"
-    "file " DEVICE "/hwmon/hwmon3/energy1_input\n| 1\n"
+    "dir sys/devices/none/hwmon\n"
     "file " H "/name\n| i915\n"
     "file " H "/temp10_input\n| 1\nfile " H "/temp10_label\n| vram_ch_4\n"
     "file " H "/temp2_input\n| 1\nfile " H "/temp2_crit\n| 1\nfile " H "/temp2_label\n| pkg\n"
@@ -42,7 +40,7 @@ static void check_list(const struct gtel_env *env, struct gtel_arena *arena)
     char path[GTEL_FS_PATH_MAX];
     struct gtel_hwmon_attribute *list = NULL;
     size_t n = 0;
-    CHECK_INT(gtel_hwmon_find(env, arena, DEVICE, GTEL_STR("i915"), path), 0);
+    CHECK_INT(gtel_hwmon_folder(env, DEVICE, path), 0);
     CHECK_STR(gtel_str_of(path), H);
     CHECK_INT(gtel_hwmon_list(env, arena, path, &list, &n), 0);
     if (!CHECK(n == 5))
@@ -70,11 +68,11 @@ int main(void)
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return test_result();
     check_list(&env, &arena);
-    CHECK_INT(gtel_hwmon_find(&env, &arena, DEVICE, GTEL_STR("xe"), path), -ENOENT);
-    CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/none", GTEL_STR("xe"), path), -ENOENT);
-    CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/broken", GTEL_STR("i915"), path), 0);
+    CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/none", path), -ENOENT);
+    CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/nowhere", path), -ENOENT);
+    CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/broken", path), 0);
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EIO);
-    CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/silent", GTEL_STR("i915"), path), 0);
+    CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/silent", path), 0);
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EINVAL); /* not "9" as its name */
     gtel_arena_done(&arena);
     gtel_env_tree_done(&env);

@@ -8,29 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,
-                    struct gtel_str name, char *path)
-{
-    struct gtel_str *entries;
-    size_t n;
-    int r = gtel_fs_list(env, gtel_fs_path(path, "%s/hwmon", device), arena, 16, &entries, &n);
-    if (r < 0)
-        return r;
-    int failure = -ENOENT;
-    for (size_t i = 0; i < n && i < 16; i++) {
-        char buf[64];
-        struct gtel_str text;
-        r = gtel_fs_text(env, GTEL_FS_AT("%s/hwmon/%.*s/name", device, GTEL_STR_ARG(entries[i])),
-                         buf, sizeof(buf), &text);
-        failure = r < 0 ? r : failure;
-        if (r < 0 || !gtel_str_eq(text, name))
-            continue;
-        gtel_fs_path(path, "%s/hwmon/%.*s", device, GTEL_STR_ARG(entries[i]));
-        return 0;
-    }
-    return failure;
-}
-
 /* The label of a channel's own file; empty where there is none. */
 static int read_label(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                       struct gtel_str file, struct gtel_str *ret)
@@ -51,14 +28,22 @@ static int find_folder(void *arg, struct gtel_str name)
     return gtel_str_starts(name, GTEL_STR("hwmon")) && gtel_str_copy((char *)ret->p, ret->n, name);
 }
 
-int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device)
+int gtel_hwmon_folder(const struct gtel_env *env, const char *device, char *path)
 {
     char name[32] = "";
     struct gtel_str ret = {name, sizeof(name)};
-    int r = env->ops->dir_list(env->arg, GTEL_FS_AT("%s/hwmon", device), find_folder, &ret);
-    if (r != 1)
-        return r == -ENOENT ? 0 : r;
-    r = env->ops->exists(env->arg, GTEL_FS_AT("%s/hwmon/%s/in1_input", device, name));
+    gtel_fs_path(path, "%s/hwmon", device);
+    int r = env->ops->dir_list(env->arg, path, find_folder, &ret);
+    gtel_fs_path(path, "%s/hwmon/%s", device, name);
+    return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+}
+
+int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    int r = gtel_hwmon_folder(env, device, path);
+    if (r == 0)
+        r = env->ops->exists(env->arg, GTEL_FS_AT("%s/in1_input", path));
     return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 

@@ -22,12 +22,10 @@ struct gtel_hwmon_attribute {
 };
 
 /*
- * Writes the path of the hwmon directory of that name below device ("sys/…/hwmon/hwmon3") into path
- * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM, or the errno of a check
- * that failed when it was not found otherwise.
+ * Writes the path of the first hwmon directory below device ("sys/…/hwmon/hwmon3") into path
+ * (GTEL_FS_PATH_MAX bytes); reads no file. 0, -ENOENT, or the errno of the listing.
  */
-int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,
-                    struct gtel_str name, char *path);
+int gtel_hwmon_folder(const struct gtel_env *env, const char *device, char *path);
 /*
  * All attributes of the directory except the labels themselves, sorted by file name with numbers by
  * value; allocated in the arena. 0, -ENOMEM, or the errno of the listing or of a label that is

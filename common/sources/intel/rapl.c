@@ -54,52 +54,43 @@ static void close_card(const struct gtel_env *env, void *own)
  * Integrated graphics are always 0000:00:02.0, and their driver gives them no hwmon directory: a
  * discrete card that a virtual machine has there must not get the values of a CPU.
  */
-static int is_integrated(const struct gtel_env *env, struct gtel_arena *arena,
-                         const struct gtel_card *card)
+static int is_integrated(const struct gtel_env *env, const struct gtel_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
     if (strcmp(card->drm.key, "0000:00:02.0") != 0 || card->drm.vendor_id != 0x8086)
         return 0;
-    int r = gtel_hwmon_find(env, arena, card->path, gtel_str_of(card->drm.driver), path);
-    if (r == -ENOENT)
-        return 1;
-    return r < 0 ? r : 0;
+    int r = gtel_hwmon_folder(env, card->path, path);
+    return r == -ENOENT ? 1 : r;
 }
 
 /* A limit beside the sensor; it may change, but not within a Rescan interval. */
-static uint64_t read_limit(const struct gtel_env *env, const char *dir, uint64_t channel,
-                           const char *item)
+static uint64_t read_limit(const struct gtel_env *env, const char *dir, const char *item)
 {
     uint64_t value = 0;
-    int r = gtel_fs_u64(env, GTEL_FS_AT("%s/temp%llu_%s", dir, (unsigned long long)channel, item),
-                        &value);
+    int r = gtel_fs_u64(env, GTEL_FS_AT("%s/temp1_%s", dir, item), &value);
     return r == 0 ? value : 0;
 }
 
-static int find_sensor(const struct gtel_env *env, struct gtel_arena *arena, struct sensor *sensor)
+/* The package is channel 1, and cores begin at 2 (kernel: drivers/hwmon/coretemp.c). */
+static int find_sensor(const struct gtel_env *env, struct sensor *sensor)
 {
     char dir[GTEL_FS_PATH_MAX];
-    char path[GTEL_FS_PATH_MAX];
-    struct gtel_hwmon_attribute *list = NULL;
-    size_t n = 0;
+    char buf[64];
+    struct gtel_str label;
     if (gtel_fs_exists(env, package_1))
         return -ERANGE; /* several packages */
-    int r = gtel_hwmon_find(env, arena, package_0, GTEL_STR("coretemp"), dir);
+    int r = gtel_hwmon_folder(env, package_0, dir);
     if (r == 0)
-        r = gtel_hwmon_list(env, arena, dir, &list, &n);
+        r = gtel_fs_text(env, GTEL_FS_AT("%s/temp1_label", dir), buf, sizeof(buf), &label);
+    if (r == 0 && !gtel_str_eq(label, GTEL_STR("Package id 0")))
+        r = -ENOENT;
     if (r < 0)
         return r;
-    for (size_t i = 0; i < n; i++) {
-        if (list[i].name.kind != GTEL_HWMON_TEMPERATURE ||
-            !gtel_str_eq(list[i].name.item, GTEL_STR("input")) ||
-            !gtel_str_eq(list[i].label, GTEL_STR("Package id 0")))
-            continue;
-        sensor->limit = read_limit(env, dir, list[i].name.channel, "max");
-        sensor->critical = read_limit(env, dir, list[i].name.channel, "crit");
-        gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(list[i].file));
-        return gtel_fs_is_open(&sensor->file) ? 0 : gtel_fs_open(env, &sensor->file, path);
-    }
-    return -ENOENT;
+    sensor->limit = read_limit(env, dir, "max");
+    sensor->critical = read_limit(env, dir, "crit");
+    return gtel_fs_is_open(&sensor->file)
+               ? 0
+               : gtel_fs_open(env, &sensor->file, GTEL_FS_AT("%s/temp1_input", dir));
 }
 
 /* Says once that power is refused, and what would help. */
@@ -118,16 +109,16 @@ static int refresh(void *state, void *own)
 {
     struct gtel_card_source *rapl = state;
     struct rapl_card *card = own;
-    gtel_arena_reset(&rapl->arena);
     if (!card->is_integrated) {
-        int r = is_integrated(rapl->env, &rapl->arena, card->card);
+        int r = is_integrated(rapl->env, card->card);
         if (r <= 0)
             return r;
         card->is_integrated = true;
     }
+    gtel_arena_reset(&rapl->arena);
     gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
     note_refusal(rapl->env, card);
-    card->sensor_error = find_sensor(rapl->env, &rapl->arena, &card->sensor);
+    card->sensor_error = find_sensor(rapl->env, &card->sensor);
     return 0;
 }
 
