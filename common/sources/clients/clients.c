@@ -356,23 +356,9 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
 
 struct diagnosis {
     const struct gtel_clients *state;
-    struct gtel_findings *findings;
     struct gtel_release kernel; /* zeroed: not known */
+    struct gtel_finding_place at;
 };
-
-static void say_of(const struct diagnosis *diagnosis, const struct gtel_device *device,
-                   enum gtel_measurement measurement, const char *what, const char *why,
-                   const char *fix)
-{
-    const char *const text[3] = {what, why, fix};
-    gtel_finding_put(diagnosis->findings, device, measurement, 0, text);
-}
-
-static void say(const struct diagnosis *diagnosis, const struct gtel_device *device,
-                const char *what, const char *why, const char *fix)
-{
-    say_of(diagnosis, device, GTEL_MEASUREMENT_GPU_PROCESS, what, why, fix);
-}
 
 /* The host */
 
@@ -390,28 +376,28 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
     const struct gtel_clients *state = diagnosis->state;
     const struct gtel_scan_counts *counts = state->counts;
     uint32_t refused = count_refused(counts);
-    char why[160];
     if (state->namespace == GTEL_NAMESPACE_OTHER)
-        say(diagnosis, NULL, "proc/self/ns/pid",
-            "this is a container (a pid namespace): processes outside of it cannot be seen",
+        gtel_finding_say(
+            &diagnosis->at, "proc/self/ns/pid",
             "run gtel on the host, or give the container the host's processes: docker and podman "
-            "run --pid=host, Kubernetes hostPID: true");
+            "run --pid=host, Kubernetes hostPID: true",
+            "this is a container (a pid namespace): processes outside of it cannot be seen");
     if (!counts->has_init)
-        say(diagnosis, NULL, "proc/1",
-            "proc is mounted with hidepid: processes of other users cannot be seen",
+        gtel_finding_say(
+            &diagnosis->at, "proc/1",
             "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
-            "option gid= names");
-    if (refused > 0) {
-        (void)snprintf(why, sizeof(why),
-                       "others own %u of %u visible processes, which cannot be read",
-                       (unsigned)refused, (unsigned)counts->visible);
-        say(diagnosis, NULL, "proc/PID/fdinfo", why, read_fix);
-    }
+            "option gid= names",
+            "proc is mounted with hidepid: processes of other users cannot be seen");
+    if (refused > 0)
+        gtel_finding_say(&diagnosis->at, "proc/PID/fdinfo", read_fix,
+                         "others own %u of %u visible processes, which cannot be read",
+                         (unsigned)refused, (unsigned)counts->visible);
     if (counts->by_text > 0 && counts->asleep > 0)
-        say(diagnosis, NULL, "proc/PID/fd",
+        gtel_finding_say(
+            &diagnosis->at, "proc/PID/fd",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE",
             "descriptors can only be identified by reading them, which would wake a sleeping "
-            "GPU; new clients are found when it is awake",
-            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
+            "GPU; new clients are found when it is awake");
 }
 
 static void diagnose_pace(const struct diagnosis *diagnosis)
@@ -419,30 +405,22 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
     const struct gtel_scan_counts *counts = diagnosis->state->counts;
     const uint64_t promise_ns = 60000000000;
     unsigned seconds = (unsigned)((counts->rotation_ns + 999999999) / 1000000000);
-    char why[200];
-    if (!counts->has_numbers) {
-        (void)snprintf(
-            why, sizeof(why),
-            "this kernel does not report how many descriptors a process has: clients that "
-            "a process opens later are found within %u s",
-            seconds);
-        say(diagnosis, NULL, "st_size of proc/PID/fd", why, "run Linux 6.2 or newer");
-    } else if (counts->rotation_ns > promise_ns) {
-        (void)snprintf(
-            why, sizeof(why),
-            "very many descriptors are open: a client behind one that replaced another is "
-            "found within %u s",
-            seconds);
-        say(diagnosis, NULL, "proc/PID/fd", why, NULL);
-    }
-    if (counts->is_first || counts->waiting > counts->asleep) {
-        (void)snprintf(why, sizeof(why),
-                       "%u of %u processes still to be scanned: clients of a GPU may be missing",
-                       (unsigned)counts->waiting, (unsigned)counts->visible);
-        say(diagnosis, NULL, "proc/PID/fd", why, NULL);
-    }
+    if (!counts->has_numbers)
+        gtel_finding_say(&diagnosis->at, "st_size of proc/PID/fd", "run Linux 6.2 or newer",
+                         "this kernel does not report how many descriptors a process has: clients "
+                         "that a process opens later are found within %u s",
+                         seconds);
+    else if (counts->rotation_ns > promise_ns)
+        gtel_finding_say(&diagnosis->at, "proc/PID/fd", NULL,
+                         "very many descriptors are open: a client behind one that replaced "
+                         "another is found within %u s",
+                         seconds);
+    if (counts->is_first || counts->waiting > counts->asleep)
+        gtel_finding_say(&diagnosis->at, "proc/PID/fd", NULL,
+                         "%u of %u processes still to be scanned: clients of a GPU may be missing",
+                         (unsigned)counts->waiting, (unsigned)counts->visible);
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
-        say(diagnosis, NULL, "clients", "there are more clients than the limit", NULL);
+        gtel_finding_say(&diagnosis->at, "clients", NULL, "there are more clients than the limit");
 }
 
 /* The devices */
@@ -492,19 +470,18 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
     char buf[64];
     if (is_profiling_off(diagnosis, device, path)) {
         (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
-        say(diagnosis, device->device, path,
-            "the driver counts engine time only when this is switched on", fix);
+        gtel_finding_say(&diagnosis->at, path, fix,
+                         "the driver counts engine time only when this is switched on");
     } else if (device->engines == 0) {
-        say(diagnosis, device->device, "drm-engine- of fdinfo",
-            "the driver does not report engine time of its clients",
-            newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
+        gtel_finding_say(&diagnosis->at, "drm-engine- of fdinfo",
+                         newer(diagnosis, device->card.driver, false, buf, sizeof(buf)),
+                         "the driver does not report engine time of its clients");
     } else if (strcmp(device->card.driver, "xe") == 0 && diagnosis->kernel.major > 0 &&
                !gtel_release_is_at_least(&diagnosis->kernel, 6, 15)) {
         /* kernel: 617d824c5323 (drm/xe: Add WA BB to capture active context utilization) */
-        say(diagnosis, device->device, "drm-cycles- of fdinfo",
-            "the driver counts the work of a context when it switches out: one that runs on has 0 "
-            "meanwhile",
-            "use Linux 6.15 or newer");
+        gtel_finding_say(&diagnosis->at, "drm-cycles- of fdinfo", "use Linux 6.15 or newer",
+                         "the driver counts the work of a context when it switches out: one that "
+                         "runs on has 0 meanwhile");
     }
 }
 
@@ -548,31 +525,31 @@ static void diagnose_hidden(const struct diagnosis *diagnosis,
             is_anyone ? "any process" : "those with memory or queues");
     }
     const char *const text[3] = {what, why, NULL};
-    gtel_finding_put(diagnosis->findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, kfd->error, text);
-    gtel_finding_put(diagnosis->findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE, kfd->error,
-                     text);
+    gtel_finding_put(diagnosis->at.findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, kfd->error, text);
+    gtel_finding_put(diagnosis->at.findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE,
+                     kfd->error, text);
 }
 
-static void diagnose_device(const struct diagnosis *diagnosis,
-                            const struct gtel_client_device *device)
+static void diagnose_device(struct diagnosis *diagnosis, const struct gtel_client_device *device)
 {
     char buf[64];
     if (device->texts == GTEL_TEXTS_SILENT) {
-        say(diagnosis, device->device, "fdinfo", "the driver does not report its clients",
-            "run Linux 5.19 or newer");
+        gtel_finding_say(&diagnosis->at, "fdinfo", "run Linux 5.19 or newer",
+                         "the driver does not report its clients");
         return;
     }
     if (device->gap == GTEL_GAP_AMBIGUOUS)
-        say(diagnosis, device->device, "drm-driver of fdinfo",
+        gtel_finding_say(
+            &diagnosis->at, "drm-driver of fdinfo",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE",
             "of clients in processes whose descriptors may not be checked, only the driver is "
-            "known, and it has several GPUs here: the GPU of these clients is not known",
-            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
+            "known, and it has several GPUs here: the GPU of these clients is not known");
     if (!device->is_read) {
-        say(diagnosis, device->device, "fdinfo",
-            device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"
-                              : "idle: clients are not read for a while, so that the GPU can fall "
-                                "asleep",
-            NULL);
+        gtel_finding_say(&diagnosis->at, "fdinfo", NULL,
+                         device->is_asleep
+                             ? "suspended: clients are not read, so that the GPU stays asleep"
+                             : "idle: clients are not read for a while, so that the GPU can fall "
+                               "asleep");
         return;
     }
     if (device->work == GTEL_WORK_UNREAD)
@@ -580,40 +557,48 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     diagnose_engines(diagnosis, device);
     diagnose_hidden(diagnosis, device);
     if (!has_memory(diagnosis->state, device))
-        say(diagnosis, device->device, "drm-memory of fdinfo",
-            "the driver does not report memory of its clients, or only in unknown regions",
-            newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
+        gtel_finding_say(
+            &diagnosis->at, "drm-memory of fdinfo",
+            newer(diagnosis, device->card.driver, true, buf, sizeof(buf)),
+            "the driver does not report memory of its clients, or only in unknown regions");
     /* Drivers with counters of the whole device need no sums. */
     bool has_better = device->driver->counting == GTEL_COUNTS_EXACTLY;
     const struct gtel_scan_counts *counts = diagnosis->state->counts;
-    if (device->engines > 0 && !has_better && device->guests != GTEL_GUESTS_NONE)
-        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
-               "virtual functions are on: guests use the GPU, too, and their work is in no client",
-               NULL);
-    else if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
-        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
-               "the sum over clients is that of the GPU only where the kernel reports how many "
-               "descriptors a process has",
-               "run Linux 6.2 or newer");
-    else if (device->engines > 0 && !has_better && !is_complete(diagnosis->state))
-        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
-               "the sum over clients is that of the GPU only where all processes are seen and read",
-               count_refused(counts) > 0 ? read_fix : NULL);
+    if (device->engines == 0 || has_better)
+        return;
+    diagnosis->at.measurement = GTEL_MEASUREMENT_GPU_ENGINE;
+    if (device->guests != GTEL_GUESTS_NONE)
+        gtel_finding_say(&diagnosis->at, "sriov_numvfs", NULL,
+                         "virtual functions are on: guests use the GPU, too, and their work is in "
+                         "no client");
+    else if (!counts->has_numbers && !counts->is_listed)
+        gtel_finding_say(&diagnosis->at, "st_size of proc/PID/fd", "run Linux 6.2 or newer",
+                         "the sum over clients is that of the GPU only where the kernel reports "
+                         "how many descriptors a process has");
+    else if (!is_complete(diagnosis->state))
+        gtel_finding_say(
+            &diagnosis->at, "DRM clients", count_refused(counts) > 0 ? read_fix : NULL,
+            "the sum over clients is that of the GPU only where all processes are seen and read");
 }
 
 static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct gtel_clients *state = p;
-    struct diagnosis diagnosis = {.state = state, .findings = findings};
+    struct diagnosis diagnosis = {
+        .state = state, .at = {.findings = findings, .measurement = GTEL_MEASUREMENT_GPU_PROCESS}};
     (void)registry;
     if (!has_processes(state))
         return;
     (void)gtel_kernel_release(state->env, &diagnosis.kernel);
     diagnose_rights(&diagnosis);
     diagnose_pace(&diagnosis);
-    for (size_t i = 0; i < state->n; i++)
-        if (state->device[i]->is_present && state->device[i]->device)
-            diagnose_device(&diagnosis, state->device[i]);
+    for (size_t i = 0; i < state->n; i++) {
+        if (!state->device[i]->is_present || !state->device[i]->device)
+            continue;
+        diagnosis.at.device = state->device[i]->device;
+        diagnosis.at.measurement = GTEL_MEASUREMENT_GPU_PROCESS;
+        diagnose_device(&diagnosis, state->device[i]);
+    }
 }
 
 static void close_source(void *p)
