@@ -41,16 +41,14 @@ static void diagnose_pmu(const struct diagnosis *diagnosis)
     gtel_intel_perf_dir(dir, "i915", card->key);
     if (!gtel_fs_exists(diagnosis->env, GTEL_FS_AT("%s/type", dir)))
         gtel_intel_perf_dir(dir, "i915", NULL);
-    if (gtel_error_is_refusal(pmu->error))
-        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
-            "opening the engine counters is refused",
-            gtel_intel_perf_fix(diagnosis->env, fix, sizeof(fix)));
-    else if (pmu->error == -ENOENT)
-        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
-            "this kernel was built without perf events for i915, or /sys is a container's", NULL);
-    else
-        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
-            "the engine counters cannot be opened", NULL);
+    bool is_refused = gtel_error_is_refusal(pmu->error);
+    const char *why =
+        is_refused ? "opening the engine counters is refused"
+        : pmu->error == -ENOENT
+            ? "this kernel was built without perf events for i915, or /sys is a container's"
+            : "the engine counters cannot be opened";
+    put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir, why,
+        is_refused ? gtel_intel_perf_fix(diagnosis->env, fix, sizeof(fix)) : NULL);
 }
 
 /* Source xe_pmu is not there to say so. */
@@ -74,12 +72,6 @@ static bool is_function(const struct diagnosis *diagnosis)
 }
 
 /* Counters that are not read at all: see cards.h. */
-static bool has_bad_energy(const struct diagnosis *diagnosis)
-{
-    return !is_function(diagnosis) &&
-           gtel_cards_has_bad_energy(diagnosis->env, &diagnosis->card->drm);
-}
-
 static void diagnose_bad_energy(const struct diagnosis *diagnosis)
 {
     static const char *const text[3] = {
@@ -100,26 +92,27 @@ static bool has_value(const struct gtel_attrs *attrs, enum gtel_measurement meas
     return false;
 }
 
-/* Why a GPU has none of these sensors; a sentence in buf, and in fix what helps, or nothing. */
-static void explain_sensor(const struct diagnosis *diagnosis, enum gtel_measurement measurement,
-                           char *buf, size_t size, char *fix)
+/* Why a GPU has none of these sensors. */
+static void explain_sensor(const struct diagnosis *diagnosis, enum gtel_measurement measurement)
 {
+    const struct gtel_finding_place at = {diagnosis->findings, diagnosis->card->device,
+                                          measurement};
     const struct gtel_drm_card *card = &diagnosis->card->drm;
     const char *text =
         gtel_support_since(gtel_str_of(card->driver), gtel_measurement_row(measurement)->name,
                            gtel_intel_family(card->device_id));
     const struct gtel_release *kernel = &diagnosis->kernel;
     struct gtel_release since;
-    fix[0] = '\0';
+    char fix[64];
     if (is_function(diagnosis)) {
-        (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
+        gtel_finding_say(&at, "hwmon", NULL, "a virtual function (SR-IOV) has no sensors");
     } else if (text && kernel->major > 0 && gtel_release_parse(gtel_str_of(text), &since) == 0 &&
                !gtel_release_is_at_least(kernel, since.major, since.minor)) {
-        (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", card->driver,
-                       since.major, since.minor, kernel->major, kernel->minor);
-        (void)snprintf(fix, size, "use Linux %u.%u or newer", since.major, since.minor);
+        (void)snprintf(fix, sizeof(fix), "use Linux %u.%u or newer", since.major, since.minor);
+        gtel_finding_say(&at, "hwmon", fix, "%s gives it since Linux %u.%u, and this is %u.%u",
+                         card->driver, since.major, since.minor, kernel->major, kernel->minor);
     } else {
-        (void)snprintf(buf, size, "%s gives none for this GPU", card->driver);
+        gtel_finding_say(&at, "hwmon", NULL, "%s gives none for this GPU", card->driver);
     }
 }
 
@@ -129,19 +122,16 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
     static const enum gtel_measurement sensors[] = {GTEL_MEASUREMENT_GPU_POWER_DOMAIN,
                                                     GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
                                                     GTEL_MEASUREMENT_GPU_FAN};
-    char why[160];
-    char fix[160];
     if (diagnosis->card->drm.is_pci && diagnosis->card->drm.pci.bus == 0)
         return;
-    bool is_bad = has_bad_energy(diagnosis);
+    bool is_bad =
+        !is_function(diagnosis) && gtel_cards_has_bad_energy(diagnosis->env, &diagnosis->card->drm);
     if (is_bad)
         diagnose_bad_energy(diagnosis);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(sensors); i++) {
-        if ((is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN) ||
-            has_value(&diagnosis->gpu->files.attrs, sensors[i]))
-            continue;
-        explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
-        put(diagnosis, sensors[i], 0, "hwmon", why, fix);
+        bool is_explained = is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN;
+        if (!is_explained && !has_value(&diagnosis->gpu->files.attrs, sensors[i]))
+            explain_sensor(diagnosis, sensors[i]);
     }
 }
 
