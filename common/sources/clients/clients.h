@@ -96,7 +96,6 @@ struct gtel_client_device {
     struct gtel_device *device; /* NULL: not registered, for no client has reported yet */
     struct gtel_awake awake;
     struct gtel_rest rest;
-    struct gtel_fs_file users; /* power/runtime_usage, where the kernel has it */
     bool is_present;
     bool is_found;                  /* by the discovery that runs */
     struct gtel_fs_file vfs;        /* sriov_numvfs, of a device that can have virtual functions */

@@ -113,26 +113,9 @@ static void find_place(const struct gtel_env *env, struct gtel_client_device *de
         device->place = r == 1 ? GTEL_PLACE_HOST : GTEL_PLACE_OWN;
 }
 
-/*
- * How long a device must have a pause until it falls asleep, or 0: it does not by itself, or would
- * work unseen meanwhile. power/runtime_usage, which some kernels have, counts those who use it.
- */
-static uint64_t delay_of(const struct gtel_env *env, struct gtel_client_device *device)
-{
-    uint64_t delay_ns = gtel_awake_delay(env, device->path);
-    if (delay_ns == 0)
-        return 0;
-    if (!gtel_fs_is_open(&device->users))
-        (void)gtel_fs_open(
-            env, &device->users,
-            GTEL_FS_AT("%s/power/runtime_usage", device->path)); /* not on every kernel */
-    return gtel_rest_delay(delay_ns, gtel_fs_is_open(&device->users));
-}
-
 static void close_device(const struct gtel_env *env, struct gtel_client_device *device)
 {
     gtel_awake_close(env, &device->awake);
-    gtel_fs_close(env, &device->users);
     gtel_fs_close(env, &device->vfs);
     device->place = GTEL_PLACE_UNKNOWN;
     device->guests = GTEL_GUESTS_NONE;
@@ -192,7 +175,8 @@ static int add_device(struct gtel_clients *state, struct gtel_registry *registry
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
     find_place(state->env, device);
     bool rests = device->driver->wakes && !registry->cards->may_wake;
-    device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
+    device->rest.delay_ns =
+        rests ? gtel_awake_rest_delay(state->env, &device->awake, device->path, false) : 0;
     if (device->driver->name || device->texts == GTEL_TEXTS_REPORT) {
         int r = register_device(state, device, registry);
         if (r < 0)
@@ -344,18 +328,6 @@ void gtel_clients_close_devices(struct gtel_clients *state)
 
 /* Each gather */
 
-/* Whether an idle device has a pause now, so that it can fall asleep. */
-static bool is_resting(const struct gtel_clients *state, struct gtel_client_device *device)
-{
-    uint64_t users = 0;
-    if (!gtel_rest_is_on(&device->rest, state->t_ns))
-        return false;
-    if (gtel_fs_read_u64(state->env, &device->users, &users) < 0 || users == 0)
-        return true;
-    gtel_rest_end(&device->rest, state->t_ns);
-    return false;
-}
-
 /* Whether it has slept since the last gather, however short, or may have. */
 static bool has_slept(const struct gtel_env *env, struct gtel_client_device *device)
 {
@@ -384,7 +356,8 @@ static int check_device(struct gtel_clients *state, struct gtel_client_device *d
         device->was_asleep = true;
     }
     bool may_use = !device->is_asleep || state->registry->cards->may_wake;
-    device->is_read = !wakes || (may_use && !is_resting(state, device));
+    device->is_read =
+        !wakes || (may_use && !gtel_awake_rests(env, &device->awake, &device->rest, state->t_ns));
     if (device->is_read && !device->is_asleep && !state->is_keeping)
         read_vfs(env, device);
     return 0;

@@ -25,6 +25,7 @@ void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake)
 {
     gtel_fs_close(env, &awake->status);
     gtel_fs_close(env, &awake->suspended);
+    gtel_fs_close(env, &awake->users);
     gtel_pnp_close(env, &awake->pnp);
     awake->is_open = false;
 }
@@ -85,4 +86,26 @@ uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path)
         delay_ms >= DELAY_MAX_MS)
         return 0;
     return delay_ms * 1000000;
+}
+
+uint64_t gtel_awake_rest_delay(const struct gtel_env *env, struct gtel_awake *awake,
+                               const char *device_path, bool is_watched)
+{
+    uint64_t delay_ns = gtel_awake_delay(env, device_path);
+    if (delay_ns > 0 && !gtel_fs_is_open(&awake->users))
+        (void)gtel_fs_open(env, &awake->users,
+                           GTEL_FS_AT("%s/power/runtime_usage", device_path)); /* may be absent */
+    return gtel_rest_delay(delay_ns, is_watched || gtel_fs_is_open(&awake->users));
+}
+
+bool gtel_awake_rests(const struct gtel_env *env, const struct gtel_awake *awake,
+                      struct gtel_rest *rest, uint64_t now_ns)
+{
+    uint64_t users = 0;
+    if (!gtel_rest_is_on(rest, now_ns))
+        return false;
+    if (gtel_fs_read_u64(env, &awake->users, &users) < 0 || users == 0)
+        return true;
+    gtel_rest_end(rest, now_ns);
+    return false;
 }

@@ -9,11 +9,13 @@
 
 #include "host/fs.h"
 #include "host/pnp.h"
+#include "sources/drm/rest.h"
 
 /* Zeroed: not open. */
 struct gtel_awake {
     struct gtel_fs_file status;    /* not open where the kernel has no runtime power management */
     struct gtel_fs_file suspended; /* power/runtime_suspended_time; only with gtel_awake_watch */
+    struct gtel_fs_file users;     /* power/runtime_usage; only with gtel_awake_rest_delay */
     struct gtel_pnp pnp;           /* open under Windows alone */
     struct gtel_pnp_gpu gpu;
     bool is_open;
@@ -46,5 +48,15 @@ int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *aw
  * does not, or that is not known.
  */
 uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path);
+/*
+ * The delay for its pauses (rest.h: gtel_rest_delay), and opens the kernel's count of those who use
+ * the device, for gtel_awake_rests: there with CONFIG_PM_ADVANCED_DEBUG (kernel:
+ * drivers/base/power); i915 and xe count among them what works on the GPU.
+ */
+uint64_t gtel_awake_rest_delay(const struct gtel_env *env, struct gtel_awake *awake,
+                               const char *device_path, bool is_watched);
+/* Whether it has a pause now; one in which the device is used ends. */
+bool gtel_awake_rests(const struct gtel_env *env, const struct gtel_awake *awake,
+                      struct gtel_rest *rest, uint64_t now_ns);
 
 #endif

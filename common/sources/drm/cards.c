@@ -154,7 +154,6 @@ void gtel_cards_done(struct gtel_cards *cards)
 {
     for (size_t i = 0; i < cards->n; i++) {
         gtel_awake_close(cards->env, &cards->card[i]->awake);
-        gtel_fs_close(cards->env, &cards->card[i]->users);
         free(cards->card[i]);
     }
     free(cards->card);
@@ -175,7 +174,6 @@ void gtel_card_leave(struct gtel_card *card, struct gtel_registry *registry)
     if (card->device)
         gtel_registry_lost(registry, card->device);
     gtel_awake_close(card->cards->env, &card->awake);
-    gtel_fs_close(card->cards->env, &card->users);
     card->rest = (struct gtel_rest){0};
     card->gts = (struct gtel_card_gts){0};
     card->node = 0;
@@ -381,7 +379,6 @@ int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_
 {
     const struct gtel_env *env = card->cards->env;
     bool is_asleep;
-    uint64_t users = 0;
     batch->t_ns = gtel_env_now(env);
     card->device->is_left_alone = true; /* until it is known that it may be read */
     int r = gtel_awake_look(env, &card->awake, &is_asleep);
@@ -391,10 +388,9 @@ int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_
     gtel_batch_u64(batch, card->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
     if (is_asleep)
         gtel_rest_slept(&card->rest);
-    bool is_pausing = gtel_rest_is_on(&card->rest, batch->t_ns);
     if (is_asleep && !card->cards->may_wake)
         *ret = GTEL_CARD_ASLEEP;
-    else if (is_pausing && (gtel_fs_read_u64(env, &card->users, &users) < 0 || users == 0))
+    else if (gtel_awake_rests(env, &card->awake, &card->rest, batch->t_ns))
         *ret = GTEL_CARD_PAUSES;
     else
         *ret = GTEL_CARD_AWAKE;
@@ -406,18 +402,10 @@ int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_
 
 void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched)
 {
-    const struct gtel_env *env = card->cards->env;
-    char path[GTEL_FS_PATH_MAX];
-    uint64_t delay_ns = card->cards->may_wake ? 0 : gtel_awake_delay(env, card->core_path);
-    /*
-     * The kernel's count of those who use the device, there with CONFIG_PM_ADVANCED_DEBUG (kernel:
-     * drivers/base/power): i915 and xe count among them what works on the GPU.
-     */
-    gtel_fs_path(path, "%s/power/runtime_usage", card->core_path);
-    if (delay_ns > 0 && !gtel_fs_is_open(&card->users))
-        (void)gtel_fs_open(env, &card->users, path); /* without it, is_watched decides */
-    is_watched = is_watched || gtel_fs_is_open(&card->users);
-    card->rest.delay_ns = gtel_rest_delay(delay_ns, is_watched);
+    card->rest.delay_ns =
+        card->cards->may_wake
+            ? 0
+            : gtel_awake_rest_delay(card->cards->env, &card->awake, card->core_path, is_watched);
 }
 
 /* ---- the cards of a source ---- */

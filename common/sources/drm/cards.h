@@ -39,7 +39,6 @@ struct gtel_card {
     struct gtel_device *device; /* NULL: of no driver that a source of the lane knows */
     struct gtel_awake awake;    /* open while the card is present */
     struct gtel_rest rest;      /* its pauses, where a source reads autosuspend */
-    struct gtel_fs_file users;  /* power/runtime_usage: the same; not on every kernel */
     uint64_t suspended_ns;      /* for how long it was, when that was read last; 0: not known */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
     char

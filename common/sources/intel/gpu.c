@@ -136,7 +136,7 @@ static bool has_clock(const struct gtel_intel *intel, const struct gtel_intel_gp
     const struct gtel_attrs *attrs = &gpu->files.attrs;
     uint64_t mhz = 0;
     bool has = false;
-    for (size_t i = 0; !gtel_fs_is_open(&gpu->files.card->users) && !has && i < attrs->n; i++)
+    for (size_t i = 0; !gtel_fs_is_open(&gpu->files.card->awake.users) && !has && i < attrs->n; i++)
         has = is_free(intel, &attrs->attr[i]) &&
               gtel_fs_read_u64(intel->source.env, &attrs->attr[i].file, &mhz) == 0 && mhz > 0;
     return has;
