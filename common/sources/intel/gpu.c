@@ -207,7 +207,7 @@ static struct gtel_intel_sample begin(struct gtel_intel_gpu *gpu, struct gtel_ba
 static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                     struct gtel_intel_sample *sample)
 {
-    bool was_failing = gpu->pmu.is_failing;
+    bool was_failing = gpu->pmu.logged < 0;
     bool has_instances = gtel_option_is(intel->source.options, GTEL_O_ENGINE_INSTANCES, "on");
     int r = gtel_intel_pmu_read(intel->source.env, &gpu->files.card->drm, gpu->files.card->device,
                                 &gpu->pmu, has_instances, sample);

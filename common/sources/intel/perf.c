@@ -6,9 +6,7 @@
 #include "host/kernel.h"
 #include "parse/pmu_desc.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 void gtel_intel_perf_dir(char dir[GTEL_INTEL_PERF_DIR_MAX], const char *driver, const char *key)
 {
@@ -71,15 +69,15 @@ const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t si
     return buf;
 }
 
-void gtel_intel_perf_note(const struct gtel_env *env, const char *source, const char *key, int r,
-                          bool *is_noted)
+void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key, int r,
+                         int *logged)
 {
-    char fix[256];
-    if (*is_noted)
-        return;
-    *is_noted = true;
-    bool is_refusal = gtel_error_is_refusal(r);
-    gtel_log(&env->log, GTEL_LOG_WARNING, "%s: %s: engine use: %s; %s%sgoing on without it", source,
-             key, strerror(-r), is_refusal ? gtel_intel_perf_fix(env, fix, sizeof(fix)) : "",
-             is_refusal ? "; " : "");
+    static const char going_on[] = "going on without it";
+    char why[256];
+    char fix[sizeof(why) + sizeof(going_on)];
+    bool is_new = gtel_error_is_refusal(r) && !gtel_error_is_broken(*logged);
+    (void)snprintf(fix, sizeof(fix), "%s%s%s",
+                   is_new ? gtel_intel_perf_fix(env, why, sizeof(why)) : "", is_new ? "; " : "",
+                   going_on);
+    gtel_failure_log(&env->log, logged, r, fix, "%s: %s: engine use", source, key);
 }

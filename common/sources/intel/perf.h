@@ -27,8 +27,10 @@ int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *r
  * bytes; returns it.
  */
 const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t size);
-/* Logs that engine use is missing, with the reason and what would help. Once: *is_noted says so. */
-void gtel_intel_perf_note(const struct gtel_env *env, const char *source, const char *key, int r,
-                          bool *is_noted);
+/*
+ * gtel_failure_log of a try to count engine use, with what would help; *logged is the last result.
+ */
+void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key, int r,
+                         int *logged);
 
 #endif

@@ -281,13 +281,10 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         pmu->partial = 0;
     }
     pmu->error = r;
-    if (r == 0) {
-        pmu->is_refused = false;
+    if (r == 0)
         return;
-    }
     gtel_intel_pmu_close(env, pmu);
-    if (!gtel_error_is_absence(r))
-        gtel_intel_perf_note(env, "i915", card->key, r, &pmu->is_refused);
+    gtel_intel_perf_log(env, "i915", card->key, r, &pmu->logged);
 }
 
 bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt)
@@ -429,16 +426,6 @@ static bool is_gone(const struct gtel_env *env, const struct gtel_drm_card *card
     return !has_moved && gtel_fs_read_u64(env, &pmu->type, &type) == -ENODEV;
 }
 
-static void note_read(const struct gtel_env *env, const struct gtel_drm_card *card,
-                      struct gtel_intel_pmu *pmu, int r)
-{
-    if (pmu->is_failing == (r < 0))
-        return;
-    pmu->is_failing = r < 0;
-    gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "i915: %s: engine use: %s",
-             card->key, r < 0 ? strerror(-r) : "works again");
-}
-
 static int read_counts(const struct gtel_env *env, const struct gtel_intel_pmu *pmu,
                        struct counts *ret)
 {
@@ -461,8 +448,8 @@ int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *
     int r = read_counts(env, pmu, &counts);
     if (r == 0 && is_gone(env, card, pmu, counts.total))
         r = -ENODEV;
-    if (r != -ENODEV)
-        note_read(env, card, pmu, r);
+    if (r != -ENODEV && r != pmu->logged)
+        gtel_intel_perf_log(env, "i915", card->key, r, &pmu->logged);
     if (r < 0) {
         gtel_intel_pmu_close(env, pmu);
         return r;

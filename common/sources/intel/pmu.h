@@ -55,8 +55,7 @@ struct gtel_intel_pmu {
     uint32_t partial; /* how often in a row the engines alone could be opened */
     bool has_link;    /* the driver's folder has been seen to name the device */
     int error;        /* why the counters are not open */
-    bool is_refused;  /* a failure to open has been logged */
-    bool is_failing;  /* a failed read has been logged */
+    int logged;       /* the last try to open or to read that was */
 };
 
 /*

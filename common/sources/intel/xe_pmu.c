@@ -53,7 +53,7 @@ struct xe_card {
     uint32_t functions;      /* 1, and one per VF */
     int error;               /* of the last check or try; 0: none */
     uint32_t described;      /* after which discovery; 0: to be done again */
-    bool is_noted;           /* a failure has been logged, and nothing has succeeded since */
+    int logged;              /* the last failure that was, or 0: something has succeeded since */
     bool is_refused;         /* the last try of counting failed */
     int handle_plus_1;       /* of the open group */
     size_t n;                /* pairs of counters in it: active and total ticks */
@@ -99,24 +99,20 @@ static void close_card(const struct gtel_env *env, void *own)
 
 /* ---- what the PMU is, and which counters to open ---- */
 
-static void note(const struct gtel_env *env, struct xe_card *xe, int r)
+static void log_result(const struct gtel_env *env, struct xe_card *xe, int r)
 {
-    xe->error = r;
-    if (!gtel_error_is_absence(r))
-        gtel_intel_perf_note(env, "xe_pmu", xe->card->drm.key, r, &xe->is_noted);
+    gtel_intel_perf_log(env, "xe_pmu", xe->card->drm.key, r, &xe->logged);
 }
 
 /*
- * The same of a try of counting, which may have succeeded. While it is refused, nothing is reported
- * of engines, also not that they slept: values that come only when there is no work would mislead.
+ * The same of a try of counting. While it is refused, nothing is reported of engines, also not that
+ * they slept: values that come only when there is no work would mislead.
  */
 static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
 {
     xe->is_refused = gtel_error_is_broken(r);
-    if (r < 0)
-        note(env, xe, r);
-    else
-        xe->is_noted = false;
+    xe->error = r < 0 ? r : xe->error;
+    log_result(env, xe, r);
 }
 
 /*
@@ -150,15 +146,13 @@ static void describe(const struct xe_pmu *state, struct xe_card *xe)
         return;
     close_group(env, xe);
     gtel_xe_perf_close(env, &xe->perf);
-    xe->error = 0;
     if (r == 0 && xe->engines.gts == 0)
         r = gtel_xe_engines_scan(env, xe->card->path, &xe->engines);
     if (r == 0)
         r = gtel_xe_perf_open(env, xe->card->drm.key, &xe->perf);
-    if (r < 0)
-        note(env, xe, r);
-    else
-        xe->is_noted = xe->is_refused;
+    xe->error = r;
+    if (r < 0 || !xe->is_refused)
+        log_result(env, xe, r);
 }
 
 /* Opens the counters of all engines of these GTs, and reads them for the first time. */
