@@ -69,8 +69,8 @@ const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t si
     return buf;
 }
 
-void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key, int r,
-                         int *logged)
+void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key,
+                         const char *what, int r, int *logged)
 {
     static const char going_on[] = "going on without it";
     char why[256];
@@ -79,5 +79,5 @@ void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const c
     (void)snprintf(fix, sizeof(fix), "%s%s%s",
                    is_new ? gtel_intel_perf_fix(env, why, sizeof(why)) : "", is_new ? "; " : "",
                    going_on);
-    gtel_failure_log(&env->log, logged, r, fix, "%s: %s: engine use", source, key);
+    gtel_failure_log(&env->log, logged, r, fix, "%s: %s: %s", source, key, what);
 }

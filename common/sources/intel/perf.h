@@ -28,9 +28,10 @@ int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *r
  */
 const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t size);
 /*
- * gtel_failure_log of a try to count engine use, with what would help; *logged is the last result.
+ * gtel_failure_log of a try to count what ("engine use"), with what would help; *logged is the last
+ * result.
  */
-void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key, int r,
-                         int *logged);
+void gtel_intel_perf_log(const struct gtel_env *env, const char *source, const char *key,
+                         const char *what, int r, int *logged);
 
 #endif

@@ -284,7 +284,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
     if (r == 0)
         return;
     gtel_intel_pmu_close(env, pmu);
-    gtel_intel_perf_log(env, "i915", card->key, r, &pmu->logged);
+    gtel_intel_perf_log(env, "i915", card->key, "engine use", r, &pmu->logged);
 }
 
 bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt)
@@ -449,7 +449,7 @@ int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *
     if (r == 0 && is_gone(env, card, pmu, counts.total))
         r = -ENODEV;
     if (r != -ENODEV && r != pmu->logged)
-        gtel_intel_perf_log(env, "i915", card->key, r, &pmu->logged);
+        gtel_intel_perf_log(env, "i915", card->key, "engine use", r, &pmu->logged);
     if (r < 0) {
         gtel_intel_pmu_close(env, pmu);
         return r;

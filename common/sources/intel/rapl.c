@@ -31,7 +31,7 @@ struct sensor {
 struct rapl_card {
     struct gtel_card *card;
     bool is_integrated;
-    bool is_refusal_logged;
+    int logged;      /* the last refusal that was, or 0 */
     bool has_failed; /* the last read */
     int sensor_error;
     struct gtel_rapl_meter meter;
@@ -93,18 +93,6 @@ static int find_sensor(const struct gtel_env *env, struct sensor *sensor)
                : gtel_fs_open(env, &sensor->file, GTEL_FS_AT("%s/temp1_input", dir));
 }
 
-/* Says once that power is refused, and what would help. */
-static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
-{
-    char fix[256];
-    int r = card->meter.error[GTEL_RAPL_PERF];
-    bool is_refused = card->meter.way == GTEL_RAPL_CLOSED && gtel_error_is_refusal(r);
-    if (is_refused && !card->is_refusal_logged)
-        gtel_log(&env->log, GTEL_LOG_WARNING, "rapl: %s: power: %s; %s; going on without it",
-                 card->card->drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
-    card->is_refusal_logged = is_refused;
-}
-
 static int refresh(void *state, void *own)
 {
     struct gtel_card_source *rapl = state;
@@ -117,7 +105,9 @@ static int refresh(void *state, void *own)
     }
     gtel_arena_reset(&rapl->arena);
     gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
-    note_refusal(rapl->env, card);
+    int r = card->meter.way == GTEL_RAPL_CLOSED ? card->meter.error[GTEL_RAPL_PERF] : 0;
+    gtel_intel_perf_log(rapl->env, "rapl", card->card->drm.key, "power",
+                        gtel_error_is_refusal(r) ? r : 0, &card->logged);
     card->sensor_error = find_sensor(rapl->env, &card->sensor);
     return 0;
 }

@@ -101,7 +101,7 @@ static void close_card(const struct gtel_env *env, void *own)
 
 static void log_result(const struct gtel_env *env, struct xe_card *xe, int r)
 {
-    gtel_intel_perf_log(env, "xe_pmu", xe->card->drm.key, r, &xe->logged);
+    gtel_intel_perf_log(env, "xe_pmu", xe->card->drm.key, "engine use", r, &xe->logged);
 }
 
 /*
