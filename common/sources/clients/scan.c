@@ -229,12 +229,11 @@ static void find_own(struct gtel_scan *scan)
 /* Other helpers of this program open GPUs for a query. They have our parent and our name. */
 static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[1024];
     struct gtel_str text;
     struct gtel_pid_stat stat;
-    (void)gtel_fs_path(path, "proc/%" PRIu32 "/stat", process->pid);
-    int r = gtel_fs_text(scan->env, path, buf, sizeof(buf), &text);
+    int r = gtel_fs_text(scan->env, GTEL_FS_AT("proc/%" PRIu32 "/stat", process->pid), buf,
+                         sizeof(buf), &text);
     if (r < 0 && !gtel_scan_is_ended(r))
         process->is_due = true; /* to be asked again */
     if (r < 0 || gtel_pid_stat(text, &stat) < 0)

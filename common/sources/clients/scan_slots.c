@@ -56,11 +56,9 @@ static bool is_too_many(int r)
 
 static void keep_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
-    char path[GTEL_FS_PATH_MAX];
     if (process->dir_plus_1 != 0 || scan->kept >= scan->kept_max)
         return;
-    (void)gtel_fs_path(path, "proc/%" PRIu32 "/fd", process->pid);
-    int r = gtel_env_dir_open(scan->env, path);
+    int r = gtel_env_dir_open(scan->env, GTEL_FS_AT("proc/%" PRIu32 "/fd", process->pid));
     if (r >= 0) {
         process->dir_plus_1 = r + 1;
         scan->kept++;

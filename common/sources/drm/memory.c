@@ -154,18 +154,16 @@ static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, ui
 /* Opens the files once after each discovery, where the driver has them. */
 static void open_files(const struct gtel_env *env, struct memory_card *own)
 {
-    char path[GTEL_FS_PATH_MAX];
+    const char *card = own->card->drm.card;
     if (own->has_searched || own->driver != GTEL_DRM_I915)
         return;
     own->has_searched = true;
     if (gtel_fs_is_open(&own->left))
         return;
     gtel_fs_close(env, &own->total);
-    gtel_fs_path(path, "sys/class/drm/%s/lmem_total_bytes", own->card->drm.card);
-    if (gtel_fs_open(env, &own->total, path) < 0)
-        return;
-    gtel_fs_path(path, "sys/class/drm/%s/lmem_avail_bytes", own->card->drm.card);
-    (void)gtel_fs_open(env, &own->left, path); /* not there: the same as no files */
+    if (gtel_fs_open(env, &own->total, GTEL_FS_AT("sys/class/drm/%s/lmem_total_bytes", card)) == 0)
+        (void)gtel_fs_open(env, &own->left, /* not there: the same as no files */
+                           GTEL_FS_AT("sys/class/drm/%s/lmem_avail_bytes", card));
 }
 
 /* Bytes over all tiles, and what is left of them (backports: i915/i915_sysfs.c). */
