@@ -419,25 +419,12 @@ void gtel_card_list_reopen(const struct gtel_card_list *list, void *own)
     *(struct gtel_card **)own = card;
 }
 
-static size_t count_drivers(const struct gtel_card_list *list)
-{
-    size_t n = 0;
-    while (list->drivers && list->drivers[n])
-        n++;
-    return list->drivers ? n : 1;
-}
-
-/* Of the driver at d, or, without a list of drivers, as the source says. */
-static bool is_of(const struct gtel_card_list *list, const struct gtel_card *card, size_t d)
-{
-    return card->is_present && (list->drivers ? strcmp(card->drm.driver, list->drivers[d]) == 0
-                                              : list->is_wanted(list->env, &card->drm));
-}
-
 static bool is_wanted(const struct gtel_card_list *list, const struct gtel_card *card)
 {
-    for (size_t d = 0; d < count_drivers(list); d++)
-        if (is_of(list, card, d))
+    if (!card->is_present || !list->drivers)
+        return card->is_present && list->is_wanted(list->env, &card->drm);
+    for (size_t d = 0; list->drivers[d]; d++)
+        if (strcmp(card->drm.driver, list->drivers[d]) == 0)
             return true;
     return false;
 }
@@ -505,12 +492,10 @@ int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *r
         cards->pnp_vendor = list->pnp_vendor;
     int first = list_cards(cards, registry);
     drop_unwanted(list);
-    for (size_t d = 0; d < count_drivers(list); d++)
-        for (size_t i = 0; i < cards->n; i++) {
-            struct gtel_card *card = cards->card[i];
-            int r = is_of(list, card, d) ? attach(list, card, registry) : 0;
-            first = first < 0 ? first : r;
-        }
+    for (size_t i = 0; i < cards->n; i++) {
+        int r = is_wanted(list, cards->card[i]) ? attach(list, cards->card[i], registry) : 0;
+        first = first < 0 ? first : r;
+    }
     return first;
 }
 
