@@ -690,7 +690,8 @@ static void say_what_was_found(struct gtel_context *context)
     }
     if (gtel_context_is_starting(context))
         return;
-    gtel_self_say_found(&context->self, context->registry.n, gtel_context_shortage(context),
+    gtel_self_say_found(&context->self, gtel_registry_gpus(&context->registry, true),
+                        gtel_context_shortage(context),
                         gtel_option_number(&context->options, GTEL_O_RESCAN));
 }
 

@@ -181,6 +181,9 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
             continue; /* its lane has not answered: nothing is known of it now */
         if (is_known && own->answer <= own->reported)
             continue;
+        if (own->is_destroyed && !device->is_present)
+            continue; /* a part, not a GPU that is missed: 0 once */
+        own->is_destroyed = gtel_device_is_part(device) && !device->is_present;
         own->reported = own->answer;
         own->request = self->request;
         bool is_up = device->is_present && own->has_readings;
@@ -196,12 +199,10 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
 void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *registry,
                       const struct gtel_self_totals *totals, struct gtel_batch *batch)
 {
-    size_t gpus = 0;
-    for (size_t i = 0; i < registry->n; i++)
-        gpus += registry->device[i]->is_present;
     uint64_t rss = gtel_group_rss(self->env, &self->statm);
     gtel_batch_f64(batch, NULL, GTEL_M_SELF_GATHER, GTEL_STR_NONE, (double)totals->gather_ns / 1e9);
-    gtel_batch_u64(batch, NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE, gpus);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE,
+                   gtel_registry_gpus(registry, false));
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_READINGS, GTEL_STR_NONE, self->readings);
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_DROPPED, GTEL_STR_NONE, totals->dropped);
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_LANES_LATE, GTEL_STR_NONE, totals->lanes_late);

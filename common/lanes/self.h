@@ -28,6 +28,7 @@ struct gtel_self_device {
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
     uint32_t origins_before[GTEL_SOURCES_MAX];
+    bool is_destroyed; /* a part of a GPU that is gone, and reported so */
     bool is_busy_idle; /* its busy_percent is made from idle residency */
     uint64_t info_hash;
     uint64_t info_ns; /* when gpu_info was sent last; 0: never */

@@ -23,11 +23,6 @@ static const char *name_of(const struct gtel_device *device)
     return gpu[0] ? gpu : device->key;
 }
 
-static bool is_part(const struct gtel_device *device)
-{
-    return device->label[GTEL_LABEL_INSTANCE][0] != '\0';
-}
-
 /* Joins parts to their GPU: the first device of that name that is none, else the first. */
 static void join_parts(struct gtel_attribution *attribution, const struct gtel_registry *registry)
 {
@@ -36,8 +31,8 @@ static void join_parts(struct gtel_attribution *attribution, const struct gtel_r
         for (size_t k = 0; k < registry->n; k++) {
             if (strcmp(name_of(registry->device[i]), name_of(registry->device[k])) != 0)
                 continue;
-            bool is_better = at == registry->n ||
-                             (is_part(registry->device[at]) && !is_part(registry->device[k]));
+            bool is_better = at == registry->n || (gtel_device_is_part(registry->device[at]) &&
+                                                   !gtel_device_is_part(registry->device[k]));
             at = is_better ? k : at;
         }
         attribution->gpu[i].gpu = (uint32_t)at;
@@ -84,7 +79,8 @@ static void collect_process(struct gtel_attribution *attribution, const struct g
     if (series->now.metric == GTEL_M_PROCESS_COUNT)
         attribution->line[attribution->lines++] =
             (struct gtel_attribution_line){.series = series, .share = -1};
-    else if (series->now.metric == GTEL_M_PROCESS_BUSY && last && !is_part(series->now.device) &&
+    else if (series->now.metric == GTEL_M_PROCESS_BUSY && last &&
+             !gtel_device_is_part(series->now.device) &&
              gtel_reading_is_same_part(&last->series->now, &series->now))
         last->share = gtel_reading_number(&series->now);
 }
@@ -103,7 +99,7 @@ static void collect_of_gpu(struct gtel_attribution *attribution, const struct gt
     struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[now->device->index].gpu];
     if (now->metric == GTEL_M_GPU_ENERGY && !gpu->energy)
         gpu->energy = series;
-    else if (now->metric == GTEL_M_GPU_BUSY && !is_part(now->device))
+    else if (now->metric == GTEL_M_GPU_BUSY && !gtel_device_is_part(now->device))
         gpu->busy = series;
     else if (now->metric == GTEL_M_ENGINE_BUSY && now->is_derived && now->source < 32)
         gpu->measured |= 1u << now->source;

@@ -64,6 +64,16 @@ int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key, struc
     return 0;
 }
 
+size_t gtel_registry_gpus(const struct gtel_registry *registry, bool with_gone)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < registry->n; i++) {
+        const struct gtel_device *device = registry->device[i];
+        n += !gtel_device_is_part(device) && (with_gone || device->is_present);
+    }
+    return n;
+}
+
 void gtel_registry_lost(struct gtel_registry *registry, struct gtel_device *device)
 {
     if (!device->is_present)

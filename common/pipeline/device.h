@@ -88,6 +88,13 @@ int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key,
                       struct gtel_device **ret);
 /* The device of that key, or NULL. */
 struct gtel_device *gtel_registry_find(const struct gtel_registry *registry, struct gtel_str key);
+/* A part of a GPU with an identity of its own: a MIG instance, a partition. */
+static inline bool gtel_device_is_part(const struct gtel_device *device)
+{
+    return device->label[GTEL_LABEL_INSTANCE][0] != '\0';
+}
+/* How many GPUs there are, parts of one not counted; with those that are gone or without. */
+size_t gtel_registry_gpus(const struct gtel_registry *registry, bool with_gone);
 /* Marks a device as gone; it stays registered, and its `up` becomes 0. */
 void gtel_registry_lost(struct gtel_registry *registry, struct gtel_device *device);
 

@@ -44,7 +44,7 @@ ERRORS = 'gpu_error_count{severity!="corrected",kind!~"xid.*"}'
 
 RULES = (
     Rule("GpuGone", f"{GPU} does not answer", "up is 0: the GPU was removed, or it answers nothing. gtel doctor and "
-         "the kernel's log on the host say more.", "critical", "gpu_up == 0", "2m", (("gpu", "up"),),
+         "the kernel's log on the host say more.", "critical", 'gpu_up{instance=""} == 0', "2m", (("gpu", "up"),),
          Check("gpu", "up", "2m", "max", ("lesser", 1))),
     Rule("GpuMissing", f"{GPU} is not reported any more, and its host is",
          "It was there within the last hour. A GPU that is known only from its processes has no up.", "critical",
