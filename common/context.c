@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A request that was not answered for so many gathers: its helper hangs. */
+enum { HANGING_GATHERS = 10 };
+
 static const uint64_t close_wait_ns = 200000000;
 /* Of the options Deadline and Interval: what a flood of requests teaches is not below. */
 static const uint64_t deadline_min_ns = 10000000;
@@ -562,11 +565,16 @@ static void collect(struct gtel_context *context)
     }
 }
 
+/* One that hangs is not waited for for ever: then it costs its own readings and no time. */
 static bool is_any_waiting(const struct gtel_context *context)
 {
-    for (size_t i = 0; i < context->lanes; i++)
-        if (gtel_lane_is_waiting(&context->lane[i]))
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        bool is_hanging =
+            lane->state == GTEL_LANE_BUSY && context->request - lane->request >= HANGING_GATHERS;
+        if (gtel_lane_is_waiting(lane) && !is_hanging)
             return true;
+    }
     return false;
 }
 

@@ -425,13 +425,14 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
         drop(lane, GTEL_LOG_ERROR, "protocol error in an answer");
         return;
     }
-    if (lane->is_failing || lane->is_late)
+    bool is_late = lane->is_late && lane->request == lane->missed;
+    if (!is_late && (lane->is_failing || lane->is_late))
         gtel_log(log_of(lane), GTEL_LOG_INFO, "lane %s: works again", lane->setup.name);
     lane->state = GTEL_LANE_IDLE;
     if (lane->answers == 0)
         gtel_helper_text_renew(&lane->text);
     lane->is_failing = false;
-    lane->is_late = false;
+    lane->is_late = is_late;
     if (++lane->answers >= SOUND_ANSWERS)
         lane->next_pause = 0;
     if (is_inline(lane))
@@ -451,6 +452,7 @@ void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_n
     if (lane->answers == 0 && now_ns - lane->started_ns < start_grace_ns)
         return;
     lane->late++;
+    lane->missed = lane->request;
     if (lane->is_late)
         return;
     lane->is_late = true;

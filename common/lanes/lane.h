@@ -57,7 +57,8 @@ struct gtel_lane {
     uint64_t pause_ns;        /* the same of that in which the pause began */
     uint32_t pause;           /* gathers until the next start */
     uint32_t next_pause;
-    uint64_t late; /* gathers that ended without its answer */
+    uint64_t late;   /* gathers that ended without its answer */
+    uint64_t missed; /* the last request that was not answered in time */
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
     struct gtel_answer past;   /* totals of the helpers before this one */
@@ -67,7 +68,7 @@ struct gtel_lane {
     uint64_t settled_rss;      /* its resident memory after some answers; 0: not known */
     bool is_renewed;           /* the helper before this one asked for a restart */
     uint64_t said;             /* hash of what a helper has logged last; 0: nothing */
-    bool is_late;              /* said so in the log */
+    bool is_late;              /* said so in the log, and no request was answered in time since */
     bool is_failing;           /* said so in the log */
 };
 
