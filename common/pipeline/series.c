@@ -258,7 +258,9 @@ void gtel_window_emit(const struct gtel_window *window, const struct gtel_readin
     if (window->n == 0)
         return;
     enum gtel_kind kind = gtel_metric_row((enum gtel_metric)last->metric)->kind;
-    bool is_mean = window->n > 1 && (kind == GTEL_KIND_GAUGE || kind == GTEL_KIND_RATIO);
+    bool is_flag = last->metric == GTEL_M_GPU_UP; /* and no state, which may be omitted */
+    bool is_mean =
+        window->n > 1 && !is_flag && (kind == GTEL_KIND_GAUGE || kind == GTEL_KIND_RATIO);
     if (is_mean)
         put(sink, last, window->sum / window->n, GTEL_ASPECT_VALUE);
     else
