@@ -149,7 +149,7 @@ static int register_device(struct gtel_clients *state, struct gtel_client_device
     gtel_cards_identify(state->env, registry, device->device, card);
     gtel_cards_label(state->env, registry, device->device, card);
     gtel_device_relabel(registry, device->device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
-    gtel_device_label(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
+    gtel_device_relabel(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
     return 0;
 }
 
