@@ -353,9 +353,10 @@ static int start(struct program *program)
         .sink = &program->sink,
         .helper = helper,
         .helper_args = program->machine.helper_args,
-        .interval_ns = gtel_args_has_clock(&program->args) || program->args.is_stepped
+        .interval_ns = program->args.is_stepped ||
+                               (gtel_args_has_clock(&program->args) && !program->args.is_once)
                            ? program->interval_ns
-                           : 0,
+                           : 0, /* once: its gathers follow each other sooner */
     };
     return gtel_context_new(&setup, &program->context);
 }
