@@ -362,6 +362,22 @@ static void test_events_refused(void)
     finish(&m);
 }
 
+/* What was refused once is asked for again when GPUs are searched. */
+static void test_events_refused_once(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetSupportedEventTypes 0 = 8\n"
+                   "call nvmlDeviceRegisterEvents 0 = !999\n"
+                   "at 2s\ncall nvmlDeviceRegisterEvents 0 =\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(xids(&m, "xid"), -1, 0);
+    gather(&m, 30);
+    gather(&m, 31);
+    CHECK_NEAR(xids(&m, "xid"), 0, 0);
+    finish(&m);
+}
+
 #define WATCHES "call nvmlDeviceGetSupportedEventTypes 0 = 8\n"
 
 /* What the library lacks or refuses: the total after five gathers, and how often a call was made.
@@ -602,6 +618,23 @@ static void test_links_beside_gpm(void)
     finish(&m);
 }
 
+/* Gathers so far apart that there is no activity between them have links nonetheless. */
+static void test_links_of_rare_gathers(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 10 = 5\n"
+                   "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 1007\n"))
+        return;
+    gather(&m, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        gather(&m, 900);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "dram"), -1, 0);
+    }
+    finish(&m);
+}
+
 /* NVLink 5 counts bytes, by other fields; a GPU without links has no sum of them, not even 0. */
 static void test_other_links(void)
 {
@@ -683,6 +716,7 @@ static void test_links_sum(void)
 int main(void)
 {
     test_links();
+    test_links_of_rare_gathers();
     test_links_count();
     test_links_sum();
     test_links_beside_gpm();
@@ -690,6 +724,7 @@ int main(void)
     test_events();
     test_many_xids();
     test_events_refused();
+    test_events_refused_once();
     test_events_by_call();
     test_events_broken();
     test_events_of_lost();

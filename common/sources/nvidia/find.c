@@ -197,6 +197,8 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
     gpu->device->is_asleep = false;
     if (address[0])
         gtel_nvml_watch_sleep(nvml->env, gpu, address);
+    if (gpu->xids.watch == GTEL_NVML_WATCH_REFUSED)
+        gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED; /* it may have been for a while */
     label_gpu(nvml, registry, gpu, &pci);
     gtel_nvml_label_info(call, registry, gpu);
     if (gpu->pcie.speed <= 0) /* not each time: it takes 2.3 ms (H200, driver 580.159) */
@@ -260,6 +262,7 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
             continue;
         gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
+        gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED;
         if (!gpu->is_unavailable) {
             gpu->first_code = nvml->refusals.code;
             gpu->is_unavailable = true;

@@ -204,6 +204,8 @@ static int advance(const struct gtel_nvml_library *library, struct gtel_nvml_gpu
     if (window->t_ns == 0 || t_ns - window->t_ns > gap_max_ns) {
         if (which == GTEL_NVML_GPM_FAST)
             gpu->gpm.pcie.kind = GTEL_NVML_STEP_HOLE;
+        else
+            window->means += window->t_ns != 0; /* what is read with them is due as well */
     } else if (t_ns < window->due_ns) {
         return GTEL_NVML_SUCCESS;
     } else {
@@ -243,8 +245,12 @@ static void handle_failure(struct gtel_nvml_library *library, struct gtel_nvml_g
     gpu->gpm.code = code;
     switch (gtel_nvml_judge(library, code)) {
     case GTEL_NVML_MEANS_ABSENT:
-        /* Permission was seen to come and go in containers (NVIDIA/DCGM issue 214). */
-        gpu->gpm.due_ns = code == GTEL_NVML_NO_PERMISSION ? now + pause_ns : UINT64_MAX;
+        /*
+         * Permission was seen to come and go in containers (NVIDIA/DCGM issue 214), and a GPU has
+         * no GPM of its own while it is in MIG mode.
+         */
+        gpu->gpm.due_ns =
+            code == GTEL_NVML_NO_PERMISSION || gpu->gpm.has_worked ? now + pause_ns : UINT64_MAX;
         if (code == GTEL_NVML_NO_PERMISSION)
             gtel_batch_failed(batch, gpu->device);
         break;
