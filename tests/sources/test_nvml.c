@@ -539,6 +539,48 @@ static void test_let_sleep(void)
     finish(&m);
 }
 
+/* The GPM of a GPU in MIG mode is refused, and is there again a minute later at most. */
+static void test_activity_returns(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               GPM "at 4s\ncall nvmlGpmSampleGet 0 = !3\nat 30s\ncall nvmlGpmSampleGet 0 = ok\n"))
+        return;
+    for (unsigned i = 0; i < 5; i++)
+        gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), -1, 0);
+    gather(&m, 60);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), 0.875, 1e-9);
+    finish(&m);
+}
+
+static unsigned status_opens;
+
+static int count_status(void *arg, const char *path)
+{
+    status_opens += gtel_str_ends(gtel_str_of(path), GTEL_STR("/runtime_status")) ? 1 : 0;
+    return spy.ops->file_open(arg, path);
+}
+
+/* The file of a GPU that was removed from its bus answers no more: it is opened again. */
+static void test_removed_device(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\n" PCI_GPU STATUS(
+                       "active") "at 2s\nerror "
+                                 "sys/bus/pci/devices/0000:19:00.0/power/runtime_status ENODEV\n"))
+        return;
+    gather(&m, 1);
+    spy.with_spy.file_open = count_status;
+    status_opens = 0;
+    gather(&m, 70);
+    gather(&m, 70);
+    CHECK_INT(status_opens,
+              2 * 2); /* each time that GPUs are searched: for the list, and to stay */
+    finish(&m);
+}
+
 /* Activity is a mean between two gathers; it covers a failure in between, but no long gap. */
 static void test_activity(void)
 {
@@ -668,6 +710,8 @@ int main(void)
     test_let_sleep();
     test_let_both_sleep();
     test_activity();
+    test_activity_returns();
+    test_removed_device();
     test_faults();
     return test_result();
 }

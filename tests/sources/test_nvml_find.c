@@ -479,8 +479,13 @@ static const struct {
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetUtilizationRates 0 = !3\n", 0},
     {WINDOWS, 1}, /* though it was not seen asleep */
     {WINDOWS "call nvmlDeviceGetUtilizationRates 0 = 1 0\n", 0},
-    /* The other one works, and is not to sleep: it may not suspend. */
-    {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetCount_v2 = 2\n", 0},
+    /* The other one may not suspend: it works, or does nothing. */
+    {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetCount_v2 = 2\n"
+                                   "call nvmlDeviceGetUtilizationRates 1 = 1 0\n",
+     0},
+    {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetCount_v2 = 2\n"
+                                   "call nvmlDeviceGetUtilizationRates 1 = 0 0\n",
+     1},
 };
 
 static void test_closings(void)

@@ -76,12 +76,14 @@ static bool sample_sleep(struct gtel_nvml *nvml, bool may_wake, struct gtel_batc
                          bool *ret_has_woken)
 {
     size_t asleep = 0;
+    size_t available = 0;
     *ret_has_woken = false;
     batch->origin = GTEL_NVML_ORIGIN_SYSFS;
     for (size_t i = 0; i < nvml->n; i++) {
         struct gtel_nvml_gpu *gpu = nvml->gpu[i];
         if (gpu->is_unavailable)
             continue;
+        available++;
         bool was_asleep = gpu->device->is_asleep;
         gpu->device->is_asleep = !may_wake && gtel_nvml_is_asleep(nvml->env, gpu);
         if (gpu->device->is_asleep) {
@@ -95,7 +97,7 @@ static bool sample_sleep(struct gtel_nvml *nvml, bool may_wake, struct gtel_batc
                 gtel_nvml_add_awake(gpu, batch, 1);
         }
     }
-    bool is_all_asleep = asleep > 0 && asleep == nvml->n;
+    bool is_all_asleep = asleep > 0 && asleep == available;
     if (is_all_asleep)
         nvml->sleep = (struct gtel_nvml_sleep){0};
     return is_all_asleep;
@@ -126,7 +128,10 @@ static void forget_before_sleep(struct gtel_nvml *nvml)
     }
 }
 
-/* Whether all GPUs that are read may suspend and do nothing: an open handle keeps them awake. */
+/*
+ * Whether all GPUs that are read do nothing, and one of them may suspend: an open handle keeps it
+ * awake. Then those that may not are not read either, for as long as it takes to fall asleep.
+ */
 static bool is_idle(const struct gtel_nvml *nvml)
 {
     size_t used = 0;
@@ -134,9 +139,9 @@ static bool is_idle(const struct gtel_nvml *nvml)
         const struct gtel_nvml_gpu *gpu = nvml->gpu[i];
         if (!gpu->handle || gpu->is_unavailable || gpu->device->is_asleep)
             continue;
-        if (!gpu->may_suspend || !gtel_nvml_gpu_is_idle(gpu))
+        if (!gtel_nvml_gpu_is_idle(gpu))
             return false;
-        used++;
+        used += gpu->may_suspend;
     }
     return used > 0;
 }

@@ -116,8 +116,9 @@ static bool may_suspend(const struct gtel_env *env, const struct gtel_nvml_gpu *
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address)
 {
-    if (gpu->awake.pnp.set && gtel_pnp_power(&gpu->awake.pnp, &gpu->awake.gpu.info) == 0)
-        gtel_awake_close(env, &gpu->awake); /* it may be back */
+    bool is_asleep;
+    if (gpu->awake.is_open && gtel_awake_look(env, &gpu->awake, &is_asleep) < 0)
+        gtel_awake_close(env, &gpu->awake); /* of a device that was removed, and may be back */
     if (!gpu->awake.is_open)
         (void)gtel_awake_open(env, &gpu->awake,
                               GTEL_FS_AT(PCI_DEVICES "/%s", address)); /* not known: not asleep */
