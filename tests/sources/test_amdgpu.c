@@ -282,6 +282,22 @@ static void test_said(void)
     test_label = "";
 }
 
+/* Removed and added again between two gathers, as the same card: it is read again soon. */
+static void test_return(void)
+{
+    struct machine machine;
+    test_label = "return";
+    if (!CHECK(machine_init(&machine, ALL "at 1500ms\ngone " DEVICE "\n" ALL "end\n", "amdgpu")))
+        return;
+    for (int t = 0; t < 5; t++) {
+        (void)machine_gather(&machine); /* -ENODEV makes discovery due */
+        CHECK(t == 2 || t == 3 || value_of(&machine, GTEL_M_TEMPERATURE, "edge") > 0);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 int main(void)
 {
     static const char *const refusals[] = {"EPERM", "EBUSY", "EINVAL", "EOPNOTSUPP", "ENODATA"};
@@ -295,5 +311,6 @@ int main(void)
     test_values();
     test_lives();
     test_said();
+    test_return();
     return test_result();
 }

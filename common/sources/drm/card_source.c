@@ -38,9 +38,11 @@ static int end(const struct gtel_card_source *source, struct gtel_card_slot *slo
 {
     bool was_lost = slot->is_lost;
     slot->is_lost = r == -ENODEV;
-    if (slot->is_lost)
-        gtel_card_list_reopen(&source->cards, slot->own);
-    return slot->is_lost && !was_lost ? -ENODEV : 0;
+    if (!slot->is_lost)
+        return 0;
+    gtel_card_list_reopen(&source->cards, slot->own);
+    gtel_card_check_return(*(struct gtel_card **)slot->own);
+    return was_lost ? 0 : -ENODEV;
 }
 
 int gtel_card_source_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)

@@ -350,6 +350,15 @@ bool gtel_card_is_removed(const struct gtel_card *card)
     return card->cards->env->ops->exists(card->cards->env->arg, path) == -ENOENT;
 }
 
+void gtel_card_check_return(struct gtel_card *card)
+{
+    bool is_asleep;
+    if (gtel_awake_look(card->cards->env, &card->awake, &is_asleep) != -ENODEV)
+        return;
+    gtel_awake_close(card->cards->env, &card->awake);
+    gtel_fs_close(card->cards->env, &card->users);
+}
+
 int gtel_card_check_power(struct gtel_card *card)
 {
     bool is_asleep;

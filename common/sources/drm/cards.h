@@ -114,6 +114,11 @@ int gtel_card_check_power(struct gtel_card *card);
  */
 void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched);
 /*
+ * A file of the card answered -ENODEV. Where its device was removed, another one may have its name
+ * now: closes what was kept of the power state, for the next discovery to open.
+ */
+void gtel_card_check_return(struct gtel_card *card);
+/*
  * The card has left, or its driver has been loaded again: its counters begin again, and all sources
  * open the card again at their next discovery that finds it.
  */
