@@ -32,9 +32,9 @@ struct tool_gpu {
     const char *driver;
     struct gtel_device *device; /* NULL: not registered */
     struct gtel_awake awake;
-    uint32_t search;  /* the last one that found it */
-    bool is_shared;   /* between partitions, each a device of the tool */
-    size_t at_plus_1; /* its place in the answer; 0: none */
+    uint32_t search;                         /* the last one that found it */
+    bool is_shared;                          /* between partitions, each a device of the tool */
+    const struct gtel_amd_tool_device *from; /* of the answer; NULL: none */
 };
 
 struct tool {
@@ -289,7 +289,7 @@ static void add_names(const struct gtel_amd_tool_answer *names, struct gtel_amd_
 static void join(struct tool *tool, struct gtel_registry *registry)
 {
     for (size_t i = 0; i < tool->n; i++) {
-        tool->gpu[i].at_plus_1 = 0;
+        tool->gpu[i].from = NULL;
         tool->gpu[i].is_shared = false;
     }
     for (size_t i = 0; i < tool->values.n; i++) {
@@ -298,10 +298,10 @@ static void join(struct tool *tool, struct gtel_registry *registry)
         struct tool_gpu *gpu = device->has_pci ? gpu_of(tool, registry, device->pci) : NULL;
         if (!gpu)
             continue;
-        gpu->is_shared = gpu->is_shared || gpu->at_plus_1 > 0;
-        if (gpu->at_plus_1 > 0)
+        gpu->is_shared = gpu->is_shared || gpu->from;
+        if (gpu->from)
             continue;
-        gpu->at_plus_1 = i + 1;
+        gpu->from = device;
         if (gpu->device)
             gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, gtel_str_of(device->model));
     }
@@ -400,9 +400,9 @@ static bool present(const struct gtel_env *env)
     return find_gpus(env, NULL) > 0 || is_wsl(env);
 }
 
-static void emit(const struct tool *tool, const struct tool_gpu *gpu,
-                 const struct gtel_amd_tool_device *from, struct gtel_batch *batch)
+static void emit(const struct tool *tool, const struct tool_gpu *gpu, struct gtel_batch *batch)
 {
+    const struct gtel_amd_tool_device *from = gpu->from;
     for (size_t i = 0; i < gtel_amd_tool_rows_n; i++) {
         const struct gtel_amd_tool_row *row = &gtel_amd_tool_rows[i];
         const struct gtel_metric_row *metric = gtel_metric_row(row->metric);
@@ -430,10 +430,10 @@ static int sample_gpu(const struct tool *tool, const struct gtel_registry *regis
         gtel_batch_failed(batch, gpu->device);
     if (r == 0 && !tool->is_wsl)
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
-    if (r < 0 || is_asleep || gpu->at_plus_1 == 0 || gtel_env_now(tool->env) > tool->valid_ns)
+    if (r < 0 || is_asleep || !gpu->from || gtel_env_now(tool->env) > tool->valid_ns)
         return r;
     batch->t_ns = tool->values_ns;
-    emit(tool, gpu, &tool->values.device[gpu->at_plus_1 - 1], batch);
+    emit(tool, gpu, batch);
     return 0;
 }
 
