@@ -69,29 +69,23 @@ static const struct file {
 };
 
 /*
- * The firmware of Raven, Picasso and Raven 2 keeps saying 100 (drm/amd issue 1932); Cyan Skillfish
- * reads a register that is all ones. By PCI id (kernel: amdgpu_drv.c).
+ * The firmware of Raven keeps saying 100 (drm/amd issue 1932); Cyan Skillfish reads a register that
+ * is all ones.
  */
 bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm)
 {
-    static const uint16_t ids[] = {0x15dd, 0x15d8, 0x13db, 0x13f9, 0x13fa,
-                                   0x13fb, 0x13fc, 0x13fe, 0x143f};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
-        if (drm->vendor_id == 0x1002 && drm->device_id == ids[i])
-            return true;
-    return false;
+    enum gtel_amd_chip chip = gtel_amd_chip(drm);
+    return chip == GTEL_AMD_RAVEN || chip == GTEL_AMD_CYAN_SKILLFISH;
 }
 
 /*
- * VcnActivity of Strix Point, Strix Halo and Krackan is in percent (kernel: amd/pm,
- * smu14_driver_if_v14_0_0.h), which their table has (3.0), and of which vcn_busy_percent has a
- * hundredth (smu_v14_0_0_ppt.c; amd-gfx, February 2024: "modify the gfx activity scaling", of gfx
- * alone). Ids of libdrm's amdgpu.ids.
+ * VcnActivity of Strix is in percent (kernel: amd/pm, smu14_driver_if_v14_0_0.h), which its table
+ * has (3.0), and of which vcn_busy_percent has a hundredth (smu_v14_0_0_ppt.c; amd-gfx, February
+ * 2024: "modify the gfx activity scaling", of gfx alone).
  */
 static bool has_wrong_video(const struct gtel_drm_card *drm)
 {
-    return drm->vendor_id == 0x1002 &&
-           (drm->device_id == 0x1114 || drm->device_id == 0x150e || drm->device_id == 0x1586);
+    return gtel_amd_chip(drm) == GTEL_AMD_STRIX;
 }
 
 static bool is_busy(enum gtel_metric metric)

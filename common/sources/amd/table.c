@@ -53,27 +53,25 @@ int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_f
 
 /* ---- chips ---- */
 
-/*
- * What decides the meaning of fields, beside the revision (kernel: amdgpu/amdgpu_drv.c, the list of
- * ids; ids of RDNA 3 and 4: Navi 31 to 33, 48 and 44 of libdrm's amdgpu.ids).
- */
-static const struct {
-    uint16_t first;
-    uint16_t last;
-    enum gtel_amd_chip chip;
-} ids[] = {
-    {0x13db, 0x13fe, GTEL_AMD_CYAN_SKILLFISH}, {0x143f, 0x143f, GTEL_AMD_CYAN_SKILLFISH},
-    {0x15e7, 0x15e7, GTEL_AMD_RENOIR},         {0x1636, 0x1638, GTEL_AMD_RENOIR},
-    {0x164c, 0x164c, GTEL_AMD_RENOIR},         {0x7388, 0x7390, GTEL_AMD_MI100},
-    {0x73a0, 0x73bf, GTEL_AMD_NAVI21},         {0x7408, 0x7410, GTEL_AMD_MI200},
-    {0x7440, 0x749f, GTEL_AMD_NAVI3X},         {0x7550, 0x755f, GTEL_AMD_NAVI4X},
-    {0x7590, 0x759f, GTEL_AMD_NAVI4X},
-};
-
-static enum gtel_amd_chip chip_of(uint16_t device_id)
+enum gtel_amd_chip gtel_amd_chip(const struct gtel_drm_card *drm)
 {
+    /* Kernel: amdgpu/amdgpu_drv.c; of Strix, RDNA 3 and 4: libdrm's amdgpu.ids. */
+    static const struct {
+        uint16_t first;
+        uint16_t last;
+        enum gtel_amd_chip chip;
+    } ids[] = {
+        {0x1114, 0x1114, GTEL_AMD_STRIX},          {0x13db, 0x13fe, GTEL_AMD_CYAN_SKILLFISH},
+        {0x143f, 0x143f, GTEL_AMD_CYAN_SKILLFISH}, {0x150e, 0x150e, GTEL_AMD_STRIX},
+        {0x1586, 0x1586, GTEL_AMD_STRIX},          {0x15d8, 0x15d8, GTEL_AMD_RAVEN},
+        {0x15dd, 0x15dd, GTEL_AMD_RAVEN},          {0x15e7, 0x15e7, GTEL_AMD_RENOIR},
+        {0x1636, 0x1638, GTEL_AMD_RENOIR},         {0x164c, 0x164c, GTEL_AMD_RENOIR},
+        {0x7388, 0x7390, GTEL_AMD_MI100},          {0x73a0, 0x73bf, GTEL_AMD_NAVI21},
+        {0x7408, 0x7410, GTEL_AMD_MI200},          {0x7440, 0x749f, GTEL_AMD_NAVI3X},
+        {0x7550, 0x755f, GTEL_AMD_NAVI4X},         {0x7590, 0x759f, GTEL_AMD_NAVI4X},
+    };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
-        if (device_id >= ids[i].first && device_id <= ids[i].last)
+        if (drm->device_id >= ids[i].first && drm->device_id <= ids[i].last)
             return ids[i].chip;
     return GTEL_AMD_OTHER;
 }
@@ -343,7 +341,7 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
         gtel_amd_table_break(table);
         return r;
     }
-    enum gtel_amd_chip chip = chip_of(card->drm.device_id);
+    enum gtel_amd_chip chip = gtel_amd_chip(&card->drm);
     struct gtel_amd_scene scene = {.metrics = metrics,
                                    .card = card,
                                    .device = card->device,

@@ -34,6 +34,23 @@ void gtel_amd_table_file_close(const struct gtel_env *env, struct gtel_amd_table
 int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_file *file,
                              enum gtel_amd_table table);
 
+/* Chips whose values have a meaning of their own. */
+enum gtel_amd_chip {
+    GTEL_AMD_OTHER,
+    GTEL_AMD_RAVEN, /* and Picasso, Raven 2 */
+    GTEL_AMD_CYAN_SKILLFISH,
+    GTEL_AMD_RENOIR, /* and Lucienne, Cezanne, Barcelo */
+    GTEL_AMD_STRIX,  /* Point and Halo, and Krackan */
+    GTEL_AMD_NAVI21,
+    GTEL_AMD_NAVI3X,
+    GTEL_AMD_NAVI4X,
+    GTEL_AMD_MI100,
+    GTEL_AMD_MI200
+};
+
+/* Which of them a card has, by its PCI id. */
+enum gtel_amd_chip gtel_amd_chip(const struct gtel_drm_card *drm);
+
 /* Position in the source's list of origins: after those of attributes. */
 enum { GTEL_AMD_TABLE_ORIGIN = GTEL_ATTR_HWMON + 1 };
 

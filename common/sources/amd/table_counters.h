@@ -5,18 +5,6 @@
 
 #include "sources/amd/table.h"
 
-/* Chips whose fields have a meaning of their own. */
-enum gtel_amd_chip {
-    GTEL_AMD_OTHER,
-    GTEL_AMD_CYAN_SKILLFISH,
-    GTEL_AMD_RENOIR, /* and Lucienne, Cezanne, Barcelo */
-    GTEL_AMD_NAVI21,
-    GTEL_AMD_NAVI3X,
-    GTEL_AMD_NAVI4X,
-    GTEL_AMD_MI100,
-    GTEL_AMD_MI200
-};
-
 /* By revision, and by chip where revision 1.3 means both. As bits. */
 enum gtel_amd_family {
     GTEL_AMD_GPU = 1,   /* Vega 12 and 20, Navi: 1.0 to 1.3 */
