@@ -15,17 +15,6 @@ _Static_assert((int)GTEL_M_PROCESS_OTHER - (int)GTEL_M_PROCESS_RENDER == GTEL_EN
 
 static const uint64_t keep_ns = 600000000000; /* a place, after its name was among the largest */
 
-static void done_lines(struct gtel_usage_lines *lines)
-{
-    for (size_t i = 0; i < lines->n; i++)
-        free(lines->line[i].text);
-    free(lines->line);
-    free(lines->order);
-    free(lines->device);
-    gtel_index_done(&lines->index);
-    *lines = (struct gtel_usage_lines){0};
-}
-
 /*
  * Adds one amount to another. A value that one of them does not know is not known of both; what is
  * known of it is added all the same, to rank lines by. to->processes 0: nothing was added yet.
@@ -156,27 +145,15 @@ static void add_to_line(struct gtel_usage_lines *lines, const struct gtel_device
 
 /* Choosing */
 
-static double busy_of(const struct gtel_use *use)
-{
-    double busy = 0;
-    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
-        if (use->share[kind] > busy)
-            busy = use->share[kind];
-    return busy < 1 ? busy : 1;
-}
-
-/* The first kind, as far as it is known. */
-static double memory_of(const struct gtel_use *use)
-{
-    return (double)use->memory.bytes[0];
-}
-
+/* The larger share: of the first kind of memory, as far as it is known, or of an engine class. */
 static double score_of(const struct gtel_usage_lines *lines, const struct gtel_usage_line *line)
 {
-    double all = memory_of(&lines->device[line->device->index].all.use);
-    double memory = all > 0 ? memory_of(&line->sum.use) / all : 0;
-    double busy = busy_of(&line->sum.use);
-    return memory > busy ? memory : busy;
+    const struct gtel_use *use = &line->sum.use;
+    uint64_t all = lines->device[line->device->index].all.use.memory.bytes[0];
+    double score = all > 0 ? (double)use->memory.bytes[0] / (double)all : 0;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        score = use->share[kind] > score ? use->share[kind] : score;
+    return score < 1 ? score : 1;
 }
 
 /* Below 0 when a comes before b. No two lines are equal. */
@@ -295,10 +272,16 @@ void gtel_usage_init(struct gtel_usage *usage, const struct gtel_env *env,
 
 void gtel_usage_done(struct gtel_usage *usage)
 {
+    struct gtel_usage_lines *lines = &usage->lines;
+    for (size_t i = 0; i < lines->n; i++)
+        free(lines->line[i].text);
+    free(lines->line);
+    free(lines->order);
+    free(lines->device);
+    gtel_index_done(&lines->index);
     free(usage->entry);
     gtel_index_done(&usage->index);
     gtel_usage_names_done(&usage->names);
-    done_lines(&usage->lines);
     *usage = (struct gtel_usage){0};
 }
 
