@@ -181,6 +181,14 @@ static bool has_processes(const struct gtel_clients *state)
     return state->scan_error == 0 && (counts->has_init || counts->visible > 0);
 }
 
+/* Whether nothing is left to be walked: only then is it known who has no client. */
+static bool is_walked(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = state->counts;
+    return !counts->is_first && counts->waiting == 0 && counts->unread == 0 &&
+           !state->is_incomplete;
+}
+
 /*
  * Whether every process of the host was walked, and the kernel shows when one opens more, so that
  * sums are those of the device.
@@ -188,19 +196,10 @@ static bool has_processes(const struct gtel_clients *state)
 static bool is_complete(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = state->counts;
-    return state->scan_error == 0 && state->namespace == GTEL_NAMESPACE_HOST &&
-           !state->is_incomplete && counts->has_init && counts->visible == counts->readable &&
-           counts->waiting == 0 && counts->dropped == 0 && counts->unread == 0 &&
+    return state->scan_error == 0 && state->namespace == GTEL_NAMESPACE_HOST && is_walked(state) &&
+           counts->has_init && counts->visible == counts->readable && counts->dropped == 0 &&
            (counts->has_numbers || counts->is_listed) &&
            !(counts->by_text > 0 && counts->asleep > 0);
-}
-
-/* Whether nothing is left to be walked: only then is it known who has no client. */
-static bool is_walked(const struct gtel_clients *state)
-{
-    const struct gtel_scan_counts *counts = state->counts;
-    return !counts->is_first && counts->waiting == 0 && counts->unread == 0 &&
-           !state->is_incomplete;
 }
 
 /* Engines of which a client of this gather does not report what it did. */
@@ -294,13 +293,6 @@ static void report(struct gtel_clients *state, struct gtel_batch *batch)
 
 /* Each gather */
 
-/* What a discovery has missed is looked for again: immediately, and then less and less often. */
-static bool is_look_due(struct gtel_clients *state)
-{
-    state->missed = state->is_incomplete ? state->missed + 1 : 0;
-    return (state->missed & (state->missed - 1)) == 0 && state->missed > 0;
-}
-
 static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_clients *state = p;
@@ -318,8 +310,11 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         gtel_clients_update_rests(state);
         report(state, batch);
     }
-    bool is_due = state->needs_discovery || is_look_due(state);
-    return is_due && state->scan_error == 0 ? -ENODEV : state->scan_error;
+    /* What a discovery has missed is searched for immediately, and then less and less often. */
+    state->missed = state->is_incomplete ? state->missed + 1 : 0;
+    bool is_due = state->missed > 0 && (state->missed & (state->missed - 1)) == 0;
+    bool is_wanted = is_due || state->needs_discovery;
+    return is_wanted && state->scan_error == 0 ? -ENODEV : state->scan_error;
 }
 
 /* Between gathers */

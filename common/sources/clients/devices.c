@@ -225,20 +225,17 @@ static void update_nodes(struct gtel_clients *state, const struct gtel_drm_devic
     }
 }
 
-static bool is_known_fully(const struct gtel_client_device *device)
-{
-    return device->place != GTEL_PLACE_UNKNOWN && device->is_watched;
-}
-
 /* What was not known before may be a client's: descriptors that were none are read again. */
 static void update_missed(struct gtel_clients *state, const struct gtel_drm_devices *list,
                           bool is_kfd_missed)
 {
     bool had_missed = state->is_incomplete;
     state->is_incomplete = list->missed > 0 || is_kfd_missed;
-    for (size_t i = 0; i < state->n; i++)
-        state->is_incomplete = state->is_incomplete ||
-                               (state->device[i]->is_present && !is_known_fully(state->device[i]));
+    for (size_t i = 0; i < state->n; i++) {
+        const struct gtel_client_device *device = state->device[i];
+        bool is_known = device->place != GTEL_PLACE_UNKNOWN && device->is_watched;
+        state->is_incomplete = state->is_incomplete || (device->is_present && !is_known);
+    }
     if (had_missed)
         gtel_scan_read_again(state->scan);
 }

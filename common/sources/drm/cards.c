@@ -370,18 +370,13 @@ int gtel_card_check_power(struct gtel_card *card)
 }
 
 /* A sleep between two gathers shows in the suspended time. */
-static void let_read(struct gtel_card *card, struct gtel_batch *batch)
+void gtel_card_end_pause(struct gtel_card *card, struct gtel_batch *batch)
 {
+    gtel_rest_end(&card->rest, batch->t_ns);
     card->device->is_left_alone = false;
     if (gtel_awake_suspended(card->cards->env, &card->awake, &card->suspended_ns) == 0)
         gtel_batch_f64(batch, card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
                        (double)card->suspended_ns / 1e9);
-}
-
-void gtel_card_end_pause(struct gtel_card *card, struct gtel_batch *batch)
-{
-    gtel_rest_end(&card->rest, batch->t_ns);
-    let_read(card, batch);
 }
 
 int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_card_power *ret)

@@ -213,17 +213,13 @@ static void put_finding(struct gtel_findings *findings, const struct memory_card
                      text);
 }
 
-/* One that has no memory of its own, so that no query has its use. */
-static bool is_integrated(const struct memory_card *own)
-{
-    return own->card->drm.is_pci && own->card->drm.pci.bus == 0;
-}
-
 /* The question got no answer. */
 static void diagnose_error(const struct gtel_env *env, const struct memory_card *own,
                            struct gtel_findings *findings)
 {
     char what[GTEL_DRM_NODE_MAX + 1];
+    /* It has no memory of its own, so that no query has its use. */
+    bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
     (void)snprintf(what, sizeof(what), "/%s", own->node);
     if (gtel_error_is_refusal(own->error))
         put_finding(findings, own, what, "this user may not open the render node",
@@ -233,9 +229,8 @@ static void diagnose_error(const struct gtel_env *env, const struct memory_card 
                     "in a container: hand the device in, as with --device=/dev/dri");
     else if (own->error == -EOPNOTSUPP)
         put_finding(findings, own, what, "this driver has no query for memory regions",
-                    !is_integrated(own) && gtel_kernel_is_older(env, 6, 0)
-                        ? "use Linux 6.0 or newer"
-                        : NULL);
+                    !is_integrated && gtel_kernel_is_older(env, 6, 0) ? "use Linux 6.0 or newer"
+                                                                      : NULL);
     else if (own->error == -ECANCELED)
         put_finding(findings, own, what, "the driver has given the GPU up (wedged)",
                     "see the kernel log; unbind and bind the driver, or restart the machine");

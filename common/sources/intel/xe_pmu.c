@@ -201,12 +201,6 @@ static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
 
 /* ---- bursts ---- */
 
-static uint64_t window(const struct xe_pmu *state)
-{
-    uint64_t part = state->period_ns / WINDOW_PART;
-    return part < window_ns ? part : window_ns;
-}
-
 /* The share of a pair of counters that has grown, or a negative number. */
 static double share_of(const uint64_t first[2], const uint64_t last[2])
 {
@@ -242,13 +236,14 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
 static int begin_burst(const struct xe_pmu *state, struct xe_card *xe)
 {
     const struct gtel_env *env = state->source.env;
+    uint64_t part_ns = state->period_ns / WINDOW_PART;
     xe->due_ns = 0;
     if (!gtel_card_may_read(xe->card))
         return 0;
     xe->opened_ns = gtel_env_now(env);
     int r = begin(env, xe, xe->next_gts);
     if (r == 0)
-        xe->due_ns = xe->opened_ns + window(state);
+        xe->due_ns = xe->opened_ns + (part_ns < window_ns ? part_ns : window_ns);
     return r == -ENODEV ? r : 0;
 }
 
