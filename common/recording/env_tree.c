@@ -2,6 +2,7 @@
 /* A recorded machine as an env. */
 #include "host/kernel.h"
 #include "host/numbers.h"
+#include "parse/words.h"
 #include "recording/tree_node.h"
 #include "recording/way.h"
 
@@ -63,7 +64,8 @@ static uint64_t monotonic_ns(void *arg)
 static uint64_t wall_ns(void *arg)
 {
     struct tree_env *env = arg;
-    return env->epoch_ns == 0 ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
+    const struct gtel_tree *tree = tree_now(env);
+    return env->epoch_ns == 0 ? tree->wall_s * 1000000000u + tree->now_ns : gtel_env_real_wall();
 }
 
 static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool follows, int *error)
@@ -119,6 +121,39 @@ static int64_t give_whole(struct gtel_str text, void *buf, size_t n)
     return text.n > n ? -E2BIG : give(text, buf, n);
 }
 
+/* The integer part, kept within the range of 64 bits. */
+static int64_t whole(double value)
+{
+    const double limit = 9.2e18; /* a little below 2^63 */
+    if (value >= limit)
+        return INT64_MAX;
+    return value > -limit ? (int64_t)value : INT64_MIN;
+}
+
+/*
+ * A growing number now, cut to an integer. Whole seconds apart from the rest: 4.1 s has no exact
+ * double, and a count would lose one.
+ */
+static int64_t grown(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    const uint64_t second_ns = 1000000000;
+    uint64_t since_ns = tree->now_ns - node->since_ns;
+    uint64_t seconds = since_ns / second_ns;
+    uint64_t rest_ns = since_ns % second_ns;
+    double value = node->start + node->per_second * (double)seconds;
+    return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
+}
+
+/* The bytes of a binary file now; buf has GTEL_TREE_BYTES_MAX. Their number. */
+static size_t pack(const struct gtel_tree *tree, const struct gtel_tree_node *node,
+                   unsigned char *buf)
+{
+    size_t n = 0; /* words were checked when they were read: only a counter beyond all fails */
+    double seconds = (double)(tree->now_ns - node->since_ns) / 1e9;
+    (void)gtel_words_pack(node->text, seconds, buf, GTEL_TREE_BYTES_MAX, &n);
+    return n;
+}
+
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
@@ -131,10 +166,10 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
         return -node->read_error;
     struct gtel_str text = node->text;
     if (node->kind == GTEL_TREE_GROWING)
-        text = (struct gtel_str){bytes, (size_t)snprintf(bytes, sizeof(bytes), "%" PRId64 "\n",
-                                                         gtel_tree_grown(env->tree, node))};
+        text = (struct gtel_str){
+            bytes, (size_t)snprintf(bytes, sizeof(bytes), "%" PRId64 "\n", grown(env->tree, node))};
     else if (node->kind == GTEL_TREE_BINARY)
-        text = (struct gtel_str){bytes, gtel_tree_bytes(env->tree, node, (unsigned char *)bytes)};
+        text = (struct gtel_str){bytes, pack(env->tree, node, (unsigned char *)bytes)};
     return give(text, buf, n);
 }
 
@@ -187,12 +222,23 @@ static bool has_counts(struct tree_env *env)
     return !gtel_kernel_is_older(&self, 6, 2);
 }
 
+/* By default 0, root. */
+static uint32_t owner_of(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    const char *words = GTEL_FS_AT("owner %.*s", GTEL_STR_ARG(node->path));
+    struct gtel_str answer;
+    uint64_t uid;
+    if (gtel_tree_call(tree, gtel_str_of(words), &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
+        return 0;
+    return (uint32_t)uid;
+}
+
 static void stat_node(struct tree_env *env, const struct gtel_tree_node *node,
                       struct gtel_stat *ret)
 {
     *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
                                      (uint64_t)(node - env->tree->node),
-                              .uid = gtel_tree_owner(env->tree, node),
+                              .uid = owner_of(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (gtel_way_is_descriptors(node->path)) /* also of one that cannot be listed */
         ret->size = has_counts(env) ? gtel_tree_entries(env->tree, node) : 0;
@@ -286,6 +332,18 @@ bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL
     return env->ops->dir_list(env->arg, "sys/bus/event_source/devices", match_type, &search) == 1;
 }
 
+/* -ENODEV when the PMU has none of that config. */
+static int read_counter(const struct gtel_tree *tree, const char *name, uint64_t config,
+                        uint64_t *ret)
+{
+    const char *words = GTEL_FS_AT("pmu %s %" PRIx64, name, config);
+    const struct gtel_tree_node *node = gtel_tree_find_answer(tree, gtel_str_of(words));
+    if (!node)
+        return -ENODEV;
+    *ret = (uint64_t)grown(tree, node);
+    return 0;
+}
+
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
     struct tree_env *env = arg;
@@ -305,7 +363,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
         return -EMFILE;
     struct tree_group *group = &env->group[handle];
     for (size_t i = 0; i < n; i++) {
-        r = gtel_tree_pmu(env->tree, name, configs[i], &value);
+        r = read_counter(env->tree, name, configs[i], &value);
         if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
             return gtel_str_starts(gtel_str_of(name), GTEL_STR("xe_")) ? -ENOENT : r;
         group->config[i] = configs[i];
@@ -325,7 +383,7 @@ static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t 
     const struct gtel_tree *tree = tree_now(env);
     for (size_t i = 0; i < n; i++) {
         int r =
-            gtel_tree_pmu(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
+            read_counter(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
         if (r < 0)
             return r;
     }
@@ -348,20 +406,24 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     struct gtel_str answer;
     const char *key =
         GTEL_FS_AT("%s %s %" PRIu32, node, driver == GTEL_DRM_XE ? "xe" : "i915", item);
-    int r = gtel_tree_answer(tree_now(env), "query", key, &answer);
+    int r = gtel_tree_error(tree_now(env), GTEL_FS_AT("query_error %s", key));
+    if (r == 0)
+        r = gtel_tree_call(env->tree, gtel_str_of(GTEL_FS_AT("query %s", key)), &answer);
     return r < 0 ? r : give_whole(answer, buf, n);
 }
 
 static int uevent_open(void *arg)
 {
     struct tree_env *env = arg;
-    int r = gtel_tree_uevents(tree_now(env));
-    if (r < 0)
-        return r;
+    struct gtel_str answer;
+    if (gtel_tree_call(tree_now(env), GTEL_STR("uevents"), &answer) < 0)
+        return -EOPNOTSUPP;
+    if (gtel_tree_error_value(answer) != 0)
+        return -gtel_tree_error_value(answer);
     for (int i = 0; i < EARS_MAX; i++) {
         if (env->ear[i] > 0)
             continue;
-        env->ear[i] = gtel_tree_uevents_end(env->tree) + 1;
+        env->ear[i] = env->tree->applied + 1;
         return i;
     }
     return -EMFILE;
@@ -370,13 +432,15 @@ static int uevent_open(void *arg)
 static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
-    struct gtel_str message;
     if (handle < 0 || handle >= EARS_MAX || env->ear[handle] == 0)
         return -EBADF;
-    size_t at = env->ear[handle] - 1;
-    int r = gtel_tree_uevent(tree_now(env), &at, &message);
-    env->ear[handle] = at + 1;
-    return r < 0 ? r : give_whole(message, buf, n);
+    const struct gtel_tree *tree = tree_now(env);
+    while (env->ear[handle] <= tree->applied) {
+        const struct gtel_tree_event *event = &tree->event[env->ear[handle]++ - 1];
+        if (event->kind == GTEL_TREE_UEVENT)
+            return event->error ? -event->error : give_whole(event->text, buf, n);
+    }
+    return -EAGAIN;
 }
 
 static void uevent_close(void *arg, int handle)
@@ -386,11 +450,38 @@ static void uevent_close(void *arg, int handle)
         env->ear[handle] = 0;
 }
 
+/* An error counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that
+ * device. */
+static bool read_ras(const struct gtel_tree_node *node, struct gtel_str prefix,
+                     struct gtel_ras_counter *ret)
+{
+    struct gtel_str rest = gtel_str_skip(node->path, prefix.n);
+    struct gtel_str part;
+    uint64_t value;
+    if (node->kind != GTEL_TREE_CALL || !gtel_str_starts(node->path, prefix) ||
+        !gtel_str_word(&rest, &part) || gtel_str_u64(node->text, &value) < 0)
+        return false;
+    (void)gtel_str_copy(ret->node, sizeof(ret->node), part);
+    (void)gtel_str_copy(ret->name, sizeof(ret->name), gtel_str_trim(rest));
+    ret->value = (uint32_t)value;
+    return true;
+}
+
 static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
                     size_t *ret_n)
 {
-    struct tree_env *env = arg;
-    return gtel_tree_ras(tree_now(env), device, ret, max, ret_n);
+    const struct gtel_tree *tree = tree_now(arg);
+    const struct gtel_str prefix = gtel_str_of(GTEL_FS_AT("\001ras %s ", device));
+    struct gtel_ras_counter counter;
+    size_t n = 0;
+    int r = gtel_tree_error(tree, "ras_error");
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < tree->nodes && prefix.n > 0 && n < max; i++)
+        if (read_ras(&tree->node[i], prefix, &counter))
+            ret[n++] = counter;
+    *ret_n = n;
+    return n > 0 ? 0 : -ENOENT;
 }
 
 static const struct gtel_env_ops tree_ops = {

@@ -5,10 +5,8 @@
 
 #include "base/grow.h"
 #include "host/fs.h"
-#include "parse/words.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 static const struct {
@@ -253,12 +251,8 @@ uint64_t gtel_tree_duration(const struct gtel_tree *tree)
     return tree->events > 0 ? tree->event[tree->events - 1].t_ns : 0;
 }
 
-uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree)
-{
-    return tree->wall_s * 1000000000u + tree->now_ns;
-}
-
-static const struct gtel_tree_node *find_answer(const struct gtel_tree *tree, struct gtel_str words)
+const struct gtel_tree_node *gtel_tree_find_answer(const struct gtel_tree *tree,
+                                                   struct gtel_str words)
 {
     const char *path = GTEL_FS_AT("\001%.*s", GTEL_STR_ARG(words));
     const struct gtel_tree_node *node = find(tree, gtel_str_of(path));
@@ -267,20 +261,10 @@ static const struct gtel_tree_node *find_answer(const struct gtel_tree *tree, st
 
 int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str words, struct gtel_str *ret)
 {
-    const struct gtel_tree_node *node = find_answer(tree, words);
+    const struct gtel_tree_node *node = gtel_tree_find_answer(tree, words);
     if (node)
         *ret = node->text;
     return node ? 0 : -ENOENT;
-}
-
-uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node)
-{
-    const char *words = GTEL_FS_AT("owner %.*s", GTEL_STR_ARG(node->path));
-    struct gtel_str answer;
-    uint64_t uid;
-    if (gtel_tree_call(tree, gtel_str_of(words), &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
-        return 0;
-    return (uint32_t)uid;
 }
 
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
@@ -291,112 +275,10 @@ bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
            !gtel_str_eq(answer, GTEL_STR("gone"));
 }
 
-size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node *node,
-                       unsigned char *buf)
-{
-    size_t n = 0; /* words were checked when they were read: only a counter beyond all fails */
-    double seconds = (double)(tree->now_ns - node->since_ns) / 1e9;
-    (void)gtel_words_pack(node->text, seconds, buf, GTEL_TREE_BYTES_MAX, &n);
-    return n;
-}
-
-/* The integer part, kept within the range of 64 bits. */
-static int64_t whole(double value)
-{
-    const double limit = 9.2e18; /* a little below 2^63 */
-    if (value >= limit)
-        return INT64_MAX;
-    return value > -limit ? (int64_t)value : INT64_MIN;
-}
-
-/* Whole seconds apart from the rest: 4.1 s has no exact double, and a count would lose one. */
-int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node)
-{
-    const uint64_t second_ns = 1000000000;
-    uint64_t since_ns = tree->now_ns - node->since_ns;
-    uint64_t seconds = since_ns / second_ns;
-    uint64_t rest_ns = since_ns % second_ns;
-    double value = node->start + node->per_second * (double)seconds;
-    return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
-}
-
-int gtel_tree_pmu(const struct gtel_tree *tree, const char *name, uint64_t config, uint64_t *ret)
-{
-    const char *words = GTEL_FS_AT("pmu %s %" PRIx64, name, config);
-    const struct gtel_tree_node *node = find_answer(tree, gtel_str_of(words));
-    if (!node)
-        return -ENODEV;
-    *ret = (uint64_t)gtel_tree_grown(tree, node);
-    return 0;
-}
-
 int gtel_tree_error(const struct gtel_tree *tree, const char *words)
 {
     struct gtel_str error;
     return gtel_tree_call(tree, gtel_str_of(words), &error) < 0 ? 0 : -gtel_tree_error_value(error);
-}
-
-int gtel_tree_answer(const struct gtel_tree *tree, const char *word, const char *key,
-                     struct gtel_str *ret)
-{
-    int r = gtel_tree_error(tree, GTEL_FS_AT("%s_error %s", word, key));
-    return r < 0 ? r : gtel_tree_call(tree, gtel_str_of(GTEL_FS_AT("%s %s", word, key)), ret);
-}
-
-/* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
-static bool read_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
-                         struct gtel_ras_counter *ret)
-{
-    struct gtel_str rest = gtel_str_skip(node->path, prefix.n);
-    struct gtel_str part;
-    uint64_t value;
-    if (node->kind != GTEL_TREE_CALL || !gtel_str_starts(node->path, prefix) ||
-        !gtel_str_word(&rest, &part) || gtel_str_u64(node->text, &value) < 0)
-        return false;
-    (void)gtel_str_copy(ret->node, sizeof(ret->node), part);
-    (void)gtel_str_copy(ret->name, sizeof(ret->name), gtel_str_trim(rest));
-    ret->value = (uint32_t)value;
-    return true;
-}
-
-int gtel_tree_ras(const struct gtel_tree *tree, const char *device, struct gtel_ras_counter *ret,
-                  size_t max, size_t *ret_n)
-{
-    const struct gtel_str prefix = gtel_str_of(GTEL_FS_AT("\001ras %s ", device));
-    struct gtel_ras_counter counter;
-    size_t n = 0;
-    int r = gtel_tree_error(tree, "ras_error");
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < tree->nodes && prefix.n > 0 && n < max; i++)
-        if (read_counter(&tree->node[i], prefix, &counter))
-            ret[n++] = counter;
-    *ret_n = n;
-    return n > 0 ? 0 : -ENOENT;
-}
-
-int gtel_tree_uevents(const struct gtel_tree *tree)
-{
-    struct gtel_str answer;
-    return gtel_tree_call(tree, GTEL_STR("uevents"), &answer) < 0 ? -EOPNOTSUPP
-                                                                  : -gtel_tree_error_value(answer);
-}
-
-size_t gtel_tree_uevents_end(const struct gtel_tree *tree)
-{
-    return tree->applied;
-}
-
-int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret)
-{
-    while (*at < tree->applied) {
-        const struct gtel_tree_event *event = &tree->event[(*at)++];
-        if (event->kind != GTEL_TREE_UEVENT)
-            continue;
-        *ret = event->text;
-        return -event->error;
-    }
-    return -EAGAIN;
 }
 
 void gtel_tree_free(struct gtel_tree *tree)

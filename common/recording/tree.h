@@ -67,7 +67,6 @@ void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns);
 uint64_t gtel_tree_lasts(const struct gtel_tree *tree);
 /* The time of the last state. */
 uint64_t gtel_tree_duration(const struct gtel_tree *tree);
-uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);
 
 /* The name in the format of a positive errno, or NULL: the format has none for it. */
 const char *gtel_tree_error_name(int error);
@@ -89,34 +88,8 @@ enum {
 };
 /* The PMU of a type below sys/bus/event_source/devices of any env; false when none has it. */
 bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL_TREE_PMU_MAX]);
-/*
- * The present value of a counter of a PMU. Returns 0, or -ENODEV when the PMU has none of that
- * config.
- */
-int gtel_tree_pmu(const struct gtel_tree *tree, const char *name, uint64_t config, uint64_t *ret);
 /* The negative errno that a line of these words has, as "pmu_error NAME", or 0: there is none. */
 int gtel_tree_error(const struct gtel_tree *tree, const char *words);
-/*
- * The present answer of a line, as "query" and "NODE DRIVER ITEM", its bytes. 0, -ENOENT where none
- * is recorded, or the error that is (query_error …). *ret is valid until the tree is freed.
- */
-int gtel_tree_answer(const struct gtel_tree *tree, const char *word, const char *key,
-                     struct gtel_str *ret);
-
-/* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
-int gtel_tree_ras(const struct gtel_tree *tree, const char *device, struct gtel_ras_counter *ret,
-                  size_t max, size_t *ret_n);
-
-/* What listening to messages about devices gives: 0 or a negative errno. */
-int gtel_tree_uevents(const struct gtel_tree *tree);
-/* The place in the recording behind all messages up to the present time. */
-size_t gtel_tree_uevents_end(const struct gtel_tree *tree);
-/*
- * The first message from place *at on that has been sent by the present time. Returns 0 and moves
- * *at behind it, -EAGAIN when there is none, -ENOBUFS (and moves on) where messages were lost.
- * *ret is valid until the tree is freed.
- */
-int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret);
 
 /*
  * An env that is this recorded machine and nothing else. With is_stepped, time stands still until

@@ -90,12 +90,8 @@ int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *di
                    void *arg);
 /* How many names a directory has at the present time. */
 uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *dir);
-/* Whose the file is; by default 0, root's. */
-uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node);
-/* The bytes of a binary file at the present time; buf has GTEL_TREE_BYTES_MAX. Their number. */
-size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node *node,
-                       unsigned char *buf);
-/* The value of a growing node at the present time, cut to an integer. */
-int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node);
+/* The node of the present answer to a line of these words (tree.h, gtel_tree_call), or NULL. */
+const struct gtel_tree_node *gtel_tree_find_answer(const struct gtel_tree *tree,
+                                                   struct gtel_str words);
 
 #endif

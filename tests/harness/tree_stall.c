@@ -2,6 +2,7 @@
 /* Stall samples of the xe GPUs of a recorded machine. */
 #include "harness/tree_stall.h"
 
+#include "host/fs.h"
 #include "parse/eu_stall.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ static struct {
 static int answer_now(void *arg, const char *key, struct gtel_str *ret)
 {
     (void)played->monotonic_ns(arg); /* takes the machine to the present time */
-    return gtel_tree_answer(tree, "stall", key, ret);
+    int r = gtel_tree_error(tree, GTEL_FS_AT("stall_error %s", key));
+    return r < 0 ? r : gtel_tree_call(tree, gtel_str_of(GTEL_FS_AT("stall %s", key)), ret);
 }
 
 /* One program at a time samples a GT. */
