@@ -51,20 +51,20 @@ enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned 
 }
 
 /* The initial one maps all numbers to themselves (user_namespaces(7)). */
-enum gtel_user_namespace gtel_kernel_user_namespace(const struct gtel_env *env)
+bool gtel_kernel_is_nested(const struct gtel_env *env)
 {
     static const uint64_t initial[3] = {0, 0, UINT32_MAX};
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     struct gtel_str word;
     if (gtel_fs_text(env, "proc/self/uid_map", buf, sizeof(buf), &text) < 0)
-        return GTEL_USER_NAMESPACE_UNKNOWN;
+        return false;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(initial); i++) {
         uint64_t number;
         if (!gtel_str_word(&text, &word) || gtel_str_u64(word, &number) < 0 || number != initial[i])
-            return GTEL_USER_NAMESPACE_NESTED;
+            return true;
     }
-    return gtel_str_word(&text, &word) ? GTEL_USER_NAMESPACE_NESTED : GTEL_USER_NAMESPACE_INITIAL;
+    return gtel_str_word(&text, &word);
 }
 
 bool gtel_kernel_is_initial_network(const struct gtel_env *env)

@@ -24,14 +24,11 @@ enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
  */
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit);
 
-enum gtel_user_namespace {
-    GTEL_USER_NAMESPACE_UNKNOWN,
-    GTEL_USER_NAMESPACE_INITIAL, /* rights count on the machine */
-    GTEL_USER_NAMESPACE_NESTED   /* a container's: rights count in there only */
-};
-
-/* Which user namespace this process is in. */
-enum gtel_user_namespace gtel_kernel_user_namespace(const struct gtel_env *env);
+/*
+ * Whether this process is in a user namespace of a container, where rights count in there only;
+ * false when it is not known.
+ */
+bool gtel_kernel_is_nested(const struct gtel_env *env);
 /*
  * Whether the process is in the network namespace that the machine began with: only there the
  * settings of net.core that count for the whole machine are shown (kernel:

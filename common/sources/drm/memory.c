@@ -241,16 +241,14 @@ static void diagnose_error(const struct gtel_env *env, const struct memory_card 
 /* Why the kernel hides what is used; what helps, or NULL. */
 static const char *explain_hidden(const struct gtel_env *env, const char **ret_fix)
 {
-    enum gtel_known perfmon = gtel_kernel_has_capability(env, GTEL_CAP_PERFMON);
-    enum gtel_known admin = gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN);
-    enum gtel_user_namespace users = gtel_kernel_user_namespace(env);
     *ret_fix = NULL;
-    if (users == GTEL_USER_NAMESPACE_NESTED) {
+    if (gtel_kernel_is_nested(env)) {
         *ret_fix = "run the program outside of the container, with CAP_PERFMON";
         return "the kernel shows it to CAP_PERFMON only, and rights in a container's user "
                "namespace do not count";
     }
-    if (perfmon == GTEL_YES || admin == GTEL_YES)
+    if (gtel_kernel_has_capability(env, GTEL_CAP_PERFMON) == GTEL_YES ||
+        gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN) == GTEL_YES)
         return "the kernel hides it although this program has CAP_PERFMON; in a container's user "
                "namespace that would count for nothing";
     *ret_fix = "give the program CAP_PERFMON";

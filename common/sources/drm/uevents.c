@@ -92,8 +92,7 @@ static int discover(void *state, struct gtel_registry *registry)
  */
 static bool is_apart(const struct gtel_env *env)
 {
-    return gtel_kernel_user_namespace(env) == GTEL_USER_NAMESPACE_NESTED &&
-           !gtel_kernel_is_initial_network(env);
+    return gtel_kernel_is_nested(env) && !gtel_kernel_is_initial_network(env);
 }
 
 /* Logs once why nothing is heard; it is tried again at each gather. */

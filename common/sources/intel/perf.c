@@ -36,7 +36,7 @@ static const char *fix_of_setting(const struct gtel_env *env, bool is_known, int
 {
     bool is_perfmon = gtel_kernel_has_capability(env, GTEL_CAP_PERFMON) == GTEL_YES;
     bool is_admin = gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN) == GTEL_YES;
-    bool is_nested = gtel_kernel_user_namespace(env) == GTEL_USER_NAMESPACE_NESTED;
+    bool is_nested = gtel_kernel_is_nested(env);
     bool is_open = is_known && level <= 0;
     bool is_high = is_known && level > 2;
     if (is_nested && !is_open)

@@ -33,7 +33,7 @@ const char *gtel_l0m_refusal(const struct gtel_env *env, const struct gtel_l0m_g
         return NULL;
     if (gtel_kernel_has_capability(env, GTEL_CAP_PERFMON) == GTEL_YES ||
         gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN) == GTEL_YES)
-        return gtel_kernel_user_namespace(env) == GTEL_USER_NAMESPACE_NESTED
+        return gtel_kernel_is_nested(env)
                    ? "rights in a container's user namespace do not count: run the program outside "
                      "of the container"
                    : NULL;
