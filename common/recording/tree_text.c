@@ -330,17 +330,12 @@ static int read_query(struct reader *reader, struct gtel_str args)
 static void write_uevent(struct gtel_buf *buf, struct gtel_str action, struct gtel_str devpath,
                          struct gtel_str values)
 {
-    const struct gtel_str begin[] = {
-        action, GTEL_STR("@"),          devpath, GTEL_STR("\0ACTION="),
-        action, GTEL_STR("\0DEVPATH="), devpath, GTEL_STR("\0"),
-    };
     struct gtel_str word;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(begin); i++)
-        gtel_buf_str(buf, begin[i]);
-    while (gtel_str_word(&values, &word)) {
-        gtel_buf_str(buf, word);
-        gtel_buf_char(buf, '\0');
-    }
+    gtel_buf_printf(buf, "%.*s@%.*s%cACTION=%.*s%cDEVPATH=%.*s%c", GTEL_STR_ARG(action),
+                    GTEL_STR_ARG(devpath), '\0', GTEL_STR_ARG(action), '\0', GTEL_STR_ARG(devpath),
+                    '\0');
+    while (gtel_str_word(&values, &word))
+        gtel_buf_printf(buf, "%.*s%c", GTEL_STR_ARG(word), '\0');
 }
 
 /* uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost */
