@@ -151,16 +151,14 @@ struct listing {
     struct gtel_str *names;
     size_t max;
     size_t n;
-    int error;
 };
 
 static int collect(void *arg, struct gtel_str name)
 {
     struct listing *listing = arg;
-    if (listing->n++ >= listing->max)
-        return 0;
-    listing->error = gtel_arena_str(listing->arena, name, &listing->names[listing->n - 1]);
-    return listing->error;
+    if (listing->n == listing->max)
+        return 1;
+    return gtel_arena_str(listing->arena, name, &listing->names[listing->n++]);
 }
 
 /* The digits at the front of *s as a number, cut off; false when there are none or too many. */
@@ -206,8 +204,7 @@ int gtel_fs_list(const struct gtel_env *env, const char *path, struct gtel_arena
     int r = env->ops->dir_list(env->arg, path, collect, &listing);
     if (r < 0)
         return r;
-    size_t kept = listing.n < max ? listing.n : max;
-    qsort(listing.names, kept, sizeof(*listing.names), compare_names);
+    qsort(listing.names, listing.n, sizeof(*listing.names), compare_names);
     *ret = listing.names;
     *ret_n = listing.n;
     return 0;

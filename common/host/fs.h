@@ -70,8 +70,7 @@ int gtel_fs_link_name(const struct gtel_env *env, const char *path, char *buf, s
 
 /*
  * Names in a directory, sorted (runs of digits by value, so that card2 comes before card10) and
- * copied into the arena, at most max. *ret_n is the number found; when it is above max, the rest
- * was dropped. 0 or a negative errno.
+ * copied into the arena, at most max: more are dropped. 0 or a negative errno.
  */
 int gtel_fs_list(const struct gtel_env *env, const char *path, struct gtel_arena *arena, size_t max,
                  struct gtel_str **ret, size_t *ret_n);

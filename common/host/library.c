@@ -71,7 +71,7 @@ static bool include(struct search *search, const char *file, struct gtel_str pat
     if (gtel_fs_list(search->env, GTEL_FS_AT("%.*s", (int)(folder > 0 ? folder - 1 : 0), whole),
                      &search->arena, FILES_MAX, &names, &n) < 0)
         return false;
-    for (size_t i = 0; i < n && i < FILES_MAX && !is_found; i++) {
+    for (size_t i = 0; i < n && !is_found; i++) {
         if (!gtel_ldso_matches(name, names[i]))
             continue;
         is_found = read_file(

@@ -324,7 +324,7 @@ static int list(struct gtel_record_env *env, const char *path, bool is_numbers,
     uint64_t number;
     size_t n = 0;
     *ret_n = 0;
-    int r = gtel_fs_list(env->inner, path, arena, NAMES_MAX, ret, &n);
+    int r = gtel_fs_list(env->inner, path, arena, NAMES_MAX + 1, ret, &n);
     if (r == 0 && n > NAMES_MAX)
         r = -ENOMEM;
     for (size_t i = 0; i < n && r == 0; i++)

@@ -220,7 +220,7 @@ static void read_drivers(const struct gtel_env *env)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
         read_file(env, files[i]);
     if (gtel_fs_list(env, "sys/class/drm", &arena, DEVICES_MAX, &names, &n) == 0)
-        for (size_t i = 0; i < n && i < DEVICES_MAX; i++) {
+        for (size_t i = 0; i < n; i++) {
             (void)gtel_fs_exists(env, GTEL_FS_AT("sys/class/drm/%.*s/device",
                                                  GTEL_STR_ARG(names[i]))); /* the same */
         }
@@ -241,7 +241,7 @@ static void survey(struct run *run)
     size_t n;
     if (gtel_fs_list(env, "sys/bus/pci/devices", &arena, DEVICES_MAX, &names, &n) < 0)
         n = 0;
-    for (size_t i = 0; i < n && i < DEVICES_MAX; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *folder = GTEL_FS_AT("sys/bus/pci/devices/%.*s", GTEL_STR_ARG(names[i]));
         uint64_t class = 0;
         if (gtel_fs_hex(env, GTEL_FS_AT("%s/class", folder), &class) < 0 ||

@@ -271,12 +271,12 @@ static void write_cards(struct report *report)
     struct gtel_str *names;
     size_t n;
     if (gtel_fs_list(env, "sys/class/drm", &arena, DEVICES_MAX, &names, &n) == 0)
-        for (size_t i = 0; i < n && i < DEVICES_MAX; i++)
+        for (size_t i = 0; i < n; i++)
             if (gtel_drm_is_card(names[i]))
                 write_card(report, names[i]);
     gtel_arena_reset(&arena);
     if (gtel_fs_list(env, "sys/bus/pci/devices", &arena, DEVICES_MAX, &names, &n) == 0)
-        for (size_t i = 0; i < n && i < DEVICES_MAX; i++)
+        for (size_t i = 0; i < n; i++)
             write_pci(report, names[i]);
     gtel_arena_done(&arena);
 }

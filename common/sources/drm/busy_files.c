@@ -319,7 +319,7 @@ static int read_clients(struct gtel_card_source *state, struct busy_card *busy,
     batch->t_ns = gtel_env_now(env);
     batch->origin = ORIGIN_CLIENTS;
     gtel_fs_path(dir, "sys/class/drm/%s/clients", busy->card->drm.card);
-    int r = gtel_fs_list(env, dir, &state->arena, CLIENTS_MAX, &names, &listed);
+    int r = gtel_fs_list(env, dir, &state->arena, CLIENTS_MAX + 1, &names, &listed);
     if (r == 0 && listed > CLIENTS_MAX)
         r = -E2BIG;
     for (size_t i = 0; r >= 0 && i < listed; i++) {
