@@ -66,8 +66,3 @@ bool gtel_kernel_is_nested(const struct gtel_env *env)
     }
     return gtel_str_word(&text, &word);
 }
-
-bool gtel_kernel_is_initial_network(const struct gtel_env *env)
-{
-    return gtel_fs_exists(env, "proc/sys/net/core/dev_weight");
-}

@@ -29,11 +29,5 @@ enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned 
  * false when it is not known.
  */
 bool gtel_kernel_is_nested(const struct gtel_env *env);
-/*
- * Whether the process is in the network namespace that the machine began with: only there the
- * settings of net.core that count for the whole machine are shown (kernel:
- * net/core/sysctl_net_core.c). False when it is not known.
- */
-bool gtel_kernel_is_initial_network(const struct gtel_env *env);
 
 #endif

@@ -88,11 +88,13 @@ static int discover(void *state, struct gtel_registry *registry)
 /*
  * The kernel sends what it says of devices to network namespaces that belong to the user namespace
  * that the machine began with (kernel: lib/kobject_uevent.c, uevent_net_init); in a rootless
- * container's own one, listening works and nothing comes.
+ * container's own one, listening works and nothing comes. Only in the network namespace that the
+ * machine began with, settings of net.core that count for the whole machine are shown (kernel:
+ * net/core/sysctl_net_core.c).
  */
 static bool is_apart(const struct gtel_env *env)
 {
-    return gtel_kernel_is_nested(env) && !gtel_kernel_is_initial_network(env);
+    return gtel_kernel_is_nested(env) && !gtel_fs_exists(env, "proc/sys/net/core/dev_weight");
 }
 
 /* Logs once why nothing is heard; it is tried again at each gather. */
