@@ -139,12 +139,6 @@ void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct g
     gtel_record_set(record, path, GTEL_RECORD_FILE, text);
 }
 
-void gtel_record_failed(struct gtel_record *record, struct gtel_str path,
-                        enum gtel_record_kind kind, int error)
-{
-    gtel_record_set(record, path, kind, gtel_str_of(gtel_record_error_name(error)));
-}
-
 void gtel_record_event(struct gtel_record *record, struct gtel_str line)
 {
     struct gtel_record_change *change = add_change(record, UINT32_MAX);
@@ -362,12 +356,6 @@ void gtel_record_at(struct gtel_record *record, uint64_t t_ns)
         return;
     finish_state(record);
     record->t_ns = t_ns;
-}
-
-const char *gtel_record_error_name(int error)
-{
-    const char *name = gtel_tree_error_name(-error);
-    return name ? name : "EIO";
 }
 
 int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void *arg,

@@ -60,9 +60,6 @@ void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
 void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
                      struct gtel_str text);
 void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text);
-/* REFUSED or BROKEN. error: a negative errno; what the format has no name for becomes EIO. */
-void gtel_record_failed(struct gtel_record *record, struct gtel_str path,
-                        enum gtel_record_kind kind, int error);
 /* The path and everything below it, where they were recorded before. */
 void gtel_record_gone(struct gtel_record *record, struct gtel_str path);
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path);
@@ -90,8 +87,6 @@ void gtel_record_words(struct gtel_buf *out, const unsigned char *bytes, size_t 
 /* A line that is written in any case. */
 void gtel_record_event(struct gtel_record *record, struct gtel_str line);
 
-/* The name of a negative errno in the format: "EACCES". */
-const char *gtel_record_error_name(int error);
 /* Writes the lines before the states; everything has been scrubbed by then. */
 typedef void (*gtel_record_head_fn)(void *arg, struct gtel_buf *out);
 /*

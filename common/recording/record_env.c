@@ -61,6 +61,13 @@ static bool is_missing(int r)
     return r == -ENOENT || r == -ENOTDIR;
 }
 
+/* The name of a negative errno; what the format has none for becomes EIO. */
+static struct gtel_str error_name(int error)
+{
+    const char *name = gtel_tree_error_name(-error);
+    return gtel_str_of(name ? name : "EIO");
+}
+
 /* ---- paths ---- */
 
 /*
@@ -185,7 +192,8 @@ static int file_open(void *arg, const char *path)
         else if (inner == -EISDIR)
             save_there(env, way.path);
         else if (inner < 0)
-            gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED, inner);
+            gtel_record_set(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED,
+                            error_name(inner));
     }
     if (inner < 0)
         return inner;
@@ -225,7 +233,7 @@ static void save_read(struct gtel_record_env *env, struct gtel_str path, int64_t
     if (n >= 0 && text.n == env->buf_size)
         n = -E2BIG;
     if (n < 0) {
-        gtel_record_failed(env->record, path, GTEL_RECORD_BROKEN, (int)n);
+        gtel_record_set(env->record, path, GTEL_RECORD_BROKEN, error_name((int)n));
         return;
     }
     if (gtel_str_starts(path, GTEL_STR(GTEL_PERF_FOLDER))) {
@@ -337,7 +345,7 @@ static int list(struct gtel_record_env *env, const char *path, bool is_numbers,
     else if (r == -ENOTDIR)
         save_there(env, way.path);
     else if (r < 0)
-        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED, r);
+        gtel_record_set(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED, error_name(r));
     return r;
 }
 
@@ -463,8 +471,7 @@ static void lib_close(void *arg, void *lib)
 static void record_error(struct gtel_record_env *env, const char *words, int r)
 {
     if (r < 0 || gtel_record_is_answered(env->record, words))
-        gtel_record_answer(env->record, words,
-                           gtel_str_of(r < 0 ? gtel_record_error_name(r) : "none"));
+        gtel_record_answer(env->record, words, r < 0 ? error_name(r) : GTEL_STR("none"));
 }
 
 /* A counter that the PMU does not have is no failure of the PMU. */
@@ -560,8 +567,7 @@ static int uevent_open(void *arg)
     struct gtel_record_env *env = arg;
     int r = gtel_env_uevent_open(env->inner);
     if (r != -EOPNOTSUPP)
-        gtel_record_answer(env->record, "uevents",
-                           gtel_str_of(r >= 0 ? "on" : gtel_record_error_name(r)));
+        gtel_record_answer(env->record, "uevents", r >= 0 ? GTEL_STR("on") : error_name(r));
     return r;
 }
 
