@@ -60,8 +60,7 @@ struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_st
     if (!gtel_grow(&tree->node, &tree->nodes_size, tree->nodes + 1, GTEL_TREE_NODES_MAX,
                    sizeof(*tree->node)) ||
         gtel_arena_str(&tree->arena, path, &copy) < 0) {
-        tree->lack =
-            tree->nodes < GTEL_TREE_NODES_MAX ? GTEL_TREE_LACKS_MEMORY : GTEL_TREE_LACKS_NODES;
+        tree->error = tree->nodes < GTEL_TREE_NODES_MAX ? -ENOMEM : -E2BIG;
         return NULL;
     }
     struct gtel_tree_node *node = &tree->node[tree->nodes++];
@@ -190,7 +189,7 @@ void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns)
     if (t_ns < tree->now_ns)
         forget_state(tree);
     tree->now_ns = t_ns;
-    while (tree->lack == GTEL_TREE_LACKS_NOTHING && tree->applied < tree->events &&
+    while (tree->error == 0 && tree->applied < tree->events &&
            tree->event[tree->applied].t_ns <= t_ns)
         apply(tree, &tree->event[tree->applied++]);
 }

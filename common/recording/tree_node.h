@@ -59,9 +59,6 @@ struct gtel_tree_event {
     double per_second;
 };
 
-/* Why the machine is not whole. */
-enum gtel_tree_lack { GTEL_TREE_LACKS_NOTHING, GTEL_TREE_LACKS_NODES, GTEL_TREE_LACKS_MEMORY };
-
 struct gtel_tree {
     struct gtel_arena arena;
     struct gtel_tree_event *event;
@@ -76,7 +73,7 @@ struct gtel_tree {
     size_t counted; /* applied + 1 when entries were counted last, 0: never */
     uint64_t now_ns;
     uint64_t wall_s;
-    enum gtel_tree_lack lack; /* set by gtel_tree_add_node; time stands still from there on */
+    int error; /* -ENOMEM, or -E2BIG for more nodes than fit: time stands still from there on */
 };
 
 /* The positive errno of a name as EIO, or 0. */

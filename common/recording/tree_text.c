@@ -462,13 +462,13 @@ static int play_once(struct reader *reader)
         return -ENOMEM;
     tree->node[0].kind = GTEL_TREE_DIR;
     gtel_tree_seek(tree, gtel_tree_duration(tree));
-    if (tree->lack == GTEL_TREE_LACKS_NODES) {
+    if (tree->error == -E2BIG) {
         reader->line = tree->event[tree->applied - 1].line;
         return fail(reader, "more than %d files, directories, links and answers",
                     GTEL_TREE_NODES_MAX);
     }
     gtel_tree_seek(tree, 0);
-    return tree->lack == GTEL_TREE_LACKS_MEMORY ? -ENOMEM : 0;
+    return tree->error;
 }
 
 int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size)
