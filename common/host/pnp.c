@@ -15,12 +15,14 @@ enum { DEVICES_MAX = 256, MICROSOFT = 0x1414 };
  * libraries of Windows by that one.
  */
 static const char *const names[] = {"setupapi.dll", "libwddm.so", NULL};
+static const char *const registry_names[] = {"advapi32.dll", "libwddm.so", NULL};
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define GTEL_PNP_SYM(name, result, params) {#name, offsetof(struct gtel_pnp_calls, name), true},
 #include "abi/pnp_syms.def"
 #undef GTEL_PNP_SYM
 };
+static const struct gtel_dynlib_symbol get_value = {"RegGetValueW", 0, false};
 
 /* GUID_DEVCLASS_DISPLAY */
 static const struct gtel_guid display_class = {
@@ -46,8 +48,11 @@ int gtel_pnp_open(const struct gtel_env *env, struct gtel_pnp *pnp)
 {
     if (!gtel_pnp_is_there(env))
         return -ENOENT;
-    return gtel_dynlib_open(env, &pnp->library, names, symbols, GTEL_ARRAY_LEN(symbols),
-                            &pnp->call);
+    int r =
+        gtel_dynlib_open(env, &pnp->library, names, symbols, GTEL_ARRAY_LEN(symbols), &pnp->call);
+    if (r == 0) /* without the registry all else is known */
+        (void)gtel_dynlib_open(env, &pnp->registry, registry_names, &get_value, 1, &pnp->get_value);
+    return r;
 }
 
 static void forget(struct gtel_pnp *pnp)
@@ -61,7 +66,9 @@ void gtel_pnp_close(const struct gtel_env *env, struct gtel_pnp *pnp)
 {
     forget(pnp);
     gtel_dynlib_close(env, &pnp->library);
+    gtel_dynlib_close(env, &pnp->registry);
     pnp->call = (struct gtel_pnp_calls){0};
+    pnp->get_value = NULL;
 }
 
 int gtel_pnp_list(struct gtel_pnp *pnp)
@@ -173,15 +180,9 @@ static size_t put_units(uint16_t *ret, const char *text)
  * What the driver's setup wrote of its card. The older value beside it has 32 bits, and 4 GiB less
  * 1 MiB of any larger card: it is not asked, nor believed where it was copied.
  */
-uint64_t gtel_pnp_registry_size(const struct gtel_env *env, const struct gtel_pnp *pnp,
-                                const struct gtel_devinfo *info)
+uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_devinfo *info)
 {
-    static const char *const libraries[] = {"advapi32.dll", "libwddm.so", NULL};
-    static const struct gtel_dynlib_symbol symbol = {"RegGetValueW", 0, false};
     static const uint64_t capped = 0xfff00000;
-    int32_t (*get)(void *key, const uint16_t *path, const uint16_t *name, uint32_t flags,
-                   uint32_t *ret_type, void *ret, uint32_t *size) = NULL;
-    struct gtel_dynlib registry = {NULL};
     uint16_t path[64 + GTEL_PNP_UNITS];
     uint16_t name[64];
     uint64_t bytes = 0;
@@ -189,11 +190,11 @@ uint64_t gtel_pnp_registry_size(const struct gtel_env *env, const struct gtel_pn
     uint32_t n = sizeof(bytes);
     size_t front = put_units(path, "SYSTEM\\CurrentControlSet\\Control\\Class\\");
     (void)put_units(name, "HardwareInformation.qwMemorySize");
-    (void)gtel_dynlib_open(env, &registry, libraries, &symbol, 1, &get);
-    bool is_read = get && gtel_pnp_text(pnp, info, GTEL_SPDRP_DRIVER, path + front) &&
-                   get(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes, &n) == 0;
-    gtel_dynlib_close(env, &registry);
-    return is_read && n == sizeof(bytes) && bytes != capped ? bytes : 0;
+    if (!pnp->get_value || !gtel_pnp_text(pnp, info, GTEL_SPDRP_DRIVER, path + front) ||
+        pnp->get_value(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes, &n) != 0 ||
+        n != sizeof(bytes) || bytes == capped)
+        return 0;
+    return bytes;
 }
 
 int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,

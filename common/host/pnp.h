@@ -28,6 +28,9 @@ struct gtel_pnp_calls {
 struct gtel_pnp {
     struct gtel_dynlib library;
     struct gtel_pnp_calls call;
+    struct gtel_dynlib registry;
+    int32_t (*get_value)(void *key, const uint16_t *path, const uint16_t *name, uint32_t flags,
+                         uint32_t *ret_type, void *ret, uint32_t *size); /* RegGetValueW, or NULL */
     void *set; /* the list of devices; NULL: none */
 };
 
@@ -69,8 +72,7 @@ bool gtel_pnp_text(const struct gtel_pnp *pnp, const struct gtel_devinfo *info, 
                    uint16_t ret[GTEL_PNP_UNITS]);
 
 /* Bytes of memory, as the driver's setup wrote them into the registry; 0: not known. */
-uint64_t gtel_pnp_registry_size(const struct gtel_env *env, const struct gtel_pnp *pnp,
-                                const struct gtel_devinfo *info);
+uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_devinfo *info);
 /* The interface that the GPU has as an adapter of the driver model. 0 or -ENOENT. */
 int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,
                        struct gtel_interface_detail *ret);

@@ -191,7 +191,7 @@ static void put_size(const struct gtel_record_windows *windows, const struct gte
 {
     uint16_t units[GTEL_PNP_UNITS];
     char text[3 * GTEL_PNP_UNITS];
-    uint64_t bytes = gtel_pnp_registry_size(windows->env, &windows->pnp, info);
+    uint64_t bytes = gtel_pnp_registry_size(&windows->pnp, info);
     if (bytes == 0 || !gtel_pnp_text(&windows->pnp, info, GTEL_SPDRP_DRIVER, units))
         return;
     struct gtel_str driver = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
@@ -258,7 +258,6 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
 {
     struct gtel_pnp_gpu gpu;
     bool is_there[GTEL_RECORD_WINDOWS_MAX] = {false};
-    windows->env = env;
     windows->record = record;
     if (!open_all(windows, env) || gtel_pnp_list(&windows->pnp) < 0)
         return;

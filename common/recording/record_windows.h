@@ -26,7 +26,6 @@ struct gtel_record_windows_calls {
 /* Zeroed: nothing is open. */
 struct gtel_record_windows {
     struct gtel_pnp pnp;
-    const struct gtel_env *env;
     struct gtel_dynlib library;
     struct gtel_record_windows_calls call;
     uint16_t id[GTEL_RECORD_WINDOWS_MAX][GTEL_PNP_ID_MAX]; /* a device keeps its number */

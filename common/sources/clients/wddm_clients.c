@@ -153,6 +153,7 @@ static struct user *user_of(struct state *state, const struct instance *instance
     if (user->gather == state->gather)
         return user;
     user->gather = state->gather;
+    user->process.start = 0;
     user->has_memory = false;
     user->has_unknown_work = false;
     user->use.memory.has = 0;

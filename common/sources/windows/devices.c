@@ -95,7 +95,7 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     int r = gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &gpu->device);
     if (r < 0)
         return r;
-    uint64_t size = gtel_pnp_registry_size(wddm->env, &wddm->pnp, &gpu->pnp.info);
+    uint64_t size = gtel_pnp_registry_size(&wddm->pnp, &gpu->pnp.info);
     gpu->registry_size = size > 0 ? size : gpu->registry_size;
     return label(wddm, registry, gpu) ? 0 : 1;
 }

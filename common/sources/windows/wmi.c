@@ -70,7 +70,7 @@ static bool present(const struct gtel_env *env)
                   : 1;
     for (uint32_t i = 0; got != 1 && !lacks_one; i++) {
         got = got == 0 || i > 0 ? gtel_pnp_get(&wddm->pnp, i, &gpu) : 1;
-        lacks_one = got == 0 && gtel_pnp_registry_size(env, &wddm->pnp, &gpu.info) == 0;
+        lacks_one = got == 0 && gtel_pnp_registry_size(&wddm->pnp, &gpu.info) == 0;
     }
     if (wddm)
         gtel_wddm_close(wddm);
