@@ -61,20 +61,17 @@ static bool lacks_size(const struct wmi *wmi, const struct gtel_wddm_gpu *gpu)
 /* Without a call of the driver, which may block: the helper makes these. */
 static bool present(const struct gtel_env *env)
 {
-    struct gtel_wddm *wddm = calloc(1, sizeof(*wddm));
+    struct gtel_pnp pnp = {0};
     struct gtel_pnp_gpu gpu;
     bool lacks_one = false;
-    int got = wddm && gtel_pnp_is_there(env) && gtel_fs_exists(env, GTEL_WMI_CONTROLLERS) &&
-                      gtel_wddm_open(wddm, env) == 0
-                  ? gtel_pnp_list(&wddm->pnp)
-                  : 1;
+    bool is_listed = gtel_pnp_is_there(env) && gtel_fs_exists(env, GTEL_WMI_CONTROLLERS) &&
+                     gtel_pnp_open(env, &pnp) == 0 && gtel_pnp_list(&pnp) == 0;
+    int got = is_listed ? 0 : 1;
     for (uint32_t i = 0; got != 1 && !lacks_one; i++) {
-        got = got == 0 || i > 0 ? gtel_pnp_get(&wddm->pnp, i, &gpu) : 1;
-        lacks_one = got == 0 && gtel_pnp_registry_size(&wddm->pnp, &gpu.info) == 0;
+        got = gtel_pnp_get(&pnp, i, &gpu);
+        lacks_one = got == 0 && gtel_pnp_registry_size(&pnp, &gpu.info) == 0;
     }
-    if (wddm)
-        gtel_wddm_close(wddm);
-    free(wddm);
+    gtel_pnp_close(env, &pnp);
     return lacks_one;
 }
 
