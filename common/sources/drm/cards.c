@@ -356,7 +356,6 @@ void gtel_card_check_return(struct gtel_card *card)
     if (gtel_awake_look(card->cards->env, &card->awake, &is_asleep) != -ENODEV)
         return;
     gtel_awake_close(card->cards->env, &card->awake);
-    gtel_fs_close(card->cards->env, &card->users);
 }
 
 int gtel_card_check_power(struct gtel_card *card)
