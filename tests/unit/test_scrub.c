@@ -250,8 +250,8 @@ static void test_builder(struct gtel_buf *out)
     static struct gtel_scrub scrub;
     learn(&scrub);
     test_label = "a builder";
-    const char *clean = scrub_text(
-        &scrub, GTEL_STR("file proc/sys/kernel/osrelease\n| 6.8.0-jsmith-amd64\n"), out);
+    const char *clean =
+        scrub_text(&scrub, GTEL_STR("file proc/sys/kernel/osrelease\n| 6.8.0-jsmith-amd64\n"), out);
     CHECK(!has(clean, "-j"));
     CHECK(has(clean, "| 6.8.0-"));
     CHECK(has(clean, "-amd64\n"));

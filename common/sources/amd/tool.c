@@ -120,7 +120,7 @@ static int find_gpus(const struct gtel_env *env, struct tool *tool)
         int r = gtel_fs_list(env, GTEL_FS_AT("sys/bus/pci/drivers/%s", drivers[d]), &arena,
                              GPUS_MAX, &name, &n);
         error = r < 0 && r != -ENOENT ? r : error;
-        for (size_t i = 0; r == 0 && i < n && i < GPUS_MAX && !is_served; i++) {
+        for (size_t i = 0; r == 0 && i < n && !is_served; i++) {
             struct gtel_pci pci;
             char address[GTEL_PCI_TEXT_MAX];
             if (gtel_pci_parse(name[i], &pci) < 0)

@@ -102,7 +102,7 @@ size_t gtel_attr_numbers(struct gtel_attr_list *list, const char *dir, struct gt
     gtel_attr_list_check(list, r);
     if (r < 0)
         return 0;
-    for (size_t i = 0; i < n && i < 256 && kept < max; i++)
+    for (size_t i = 0; i < n && kept < max; i++)
         if (gtel_str_starts(names[i], prefix) &&
             gtel_str_u64(gtel_str_skip(names[i], prefix.n), &ret[kept]) == 0)
             kept++;

@@ -131,7 +131,7 @@ static int find_files(const struct search *search, const char *dir, struct gtel_
     int r = gtel_fs_list(search->env, dir, search->arena, NAMES_MAX, &names, &n);
     if (r == -ENOENT || r == -ENOTDIR)
         return 0;
-    for (size_t i = 0; r == 0 && i < n && i < NAMES_MAX; i++) {
+    for (size_t i = 0; r == 0 && i < n; i++) {
         struct search below = *search;
         if (parse_name(&below, part, names[i]))
             r = find_files(&below, GTEL_FS_AT("%s/%.*s", dir, GTEL_STR_ARG(names[i])), pattern);
@@ -148,7 +148,7 @@ static int count_engines(const struct search *search, const char *dir, size_t *r
     int r = gtel_fs_list(search->env, GTEL_FS_AT("%s/engine", dir), search->arena, FILES_MAX,
                          &names, &n);
     bool has_any = false;
-    for (size_t i = 0; r == 0 && i < n && i < FILES_MAX; i++) {
+    for (size_t i = 0; r == 0 && i < n; i++) {
         if (gtel_engine_name_parse(names[i], &engine) < 0 || engine.instance == UINT32_MAX)
             continue;
         ret[engine.class]++;

@@ -241,7 +241,7 @@ static int find_repairs(struct drm_health *health, struct gtel_registry *registr
     int r = gtel_fs_list(health->source.env, xe_path, &health->source.arena, NAMES_MAX, &names, &n);
     if (r < 0 && !gtel_error_is_no_path(r))
         return r; /* what is known stays */
-    for (size_t i = 0; i < n && i < NAMES_MAX && kept < REPAIRS_MAX; i++) {
+    for (size_t i = 0; i < n && kept < REPAIRS_MAX; i++) {
         r = find_repair(health, registry, names[i], &found[kept]);
         kept += r > 0 ? 1 : 0;
         first = first < 0 || r > 0 ? first : r;

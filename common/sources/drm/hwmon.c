@@ -60,8 +60,6 @@ int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const 
     int r = gtel_fs_list(env, path, arena, GTEL_HWMON_ATTRIBUTES_MAX, &files, &n);
     if (r < 0)
         return r;
-    if (n > GTEL_HWMON_ATTRIBUTES_MAX)
-        n = GTEL_HWMON_ATTRIBUTES_MAX;
     struct gtel_hwmon_attribute *list = gtel_arena_alloc(arena, (n + 1) * sizeof(*list));
     if (!list)
         return -ENOMEM;
@@ -263,7 +261,7 @@ void gtel_hwmon_add(struct gtel_attr_list *list)
                          list->arena, 16, &entries, &n);
     gtel_attr_list_check(list, r);
     list->origin = GTEL_ATTR_HWMON;
-    for (size_t i = 0; r == 0 && i < n && i < 16; i++) {
+    for (size_t i = 0; r == 0 && i < n; i++) {
         char buf[64];
         struct gtel_str name;
         gtel_fs_path(folder.path, "%s/hwmon/%.*s", list->card->path, GTEL_STR_ARG(entries[i]));

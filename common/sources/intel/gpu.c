@@ -31,7 +31,7 @@ void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_str 
     gtel_attr_list_check(list, r);
     if (r < 0)
         return;
-    for (size_t i = 0; i < n && i < 128; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool is_status = gtel_str_eq(names[i], status);
         struct gtel_str reason = GTEL_STR_NONE;
         if (!is_status && gtel_str_starts(names[i], prefix))

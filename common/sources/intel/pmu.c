@@ -190,7 +190,7 @@ static int list_events(struct search *search, struct gtel_intel_pmu *pmu)
                          &names, &n);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < n && i < 1024; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (gtel_str_ends(names[i], GTEL_STR(".unit")) ||
             gtel_str_ends(names[i], GTEL_STR(".scale")))
             continue;

@@ -144,7 +144,7 @@ static int find_zones(const struct gtel_env *env, struct gtel_arena *arena, stru
     struct gtel_str *names;
     size_t n;
     int r = gtel_fs_list(env, powercap, arena, 256, &names, &n);
-    for (size_t i = 0; r == 0 && i < n && i < 256; i++) {
+    for (size_t i = 0; r == 0 && i < n; i++) {
         char buf[64];
         struct gtel_str name;
         if (!gtel_str_starts(names[i], GTEL_STR("intel-rapl:")))

@@ -70,7 +70,7 @@ int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *re
     ret->asleep = 0;
     if (gtel_fs_list(env, PCI_DEVICES, &arena, PCI_DEVICES_MAX, &name, &n) < 0)
         n = 0;
-    for (size_t i = 0; i < n && i < PCI_DEVICES_MAX && ret->n < GTEL_NVML_GPUS_MAX; i++) {
+    for (size_t i = 0; i < n && ret->n < GTEL_NVML_GPUS_MAX; i++) {
         if (!is_gpu(env, name[i]) ||
             !gtel_str_copy(ret->gpu[ret->n].address, GTEL_PCI_TEXT_MAX, name[i]))
             continue;

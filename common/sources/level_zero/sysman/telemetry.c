@@ -61,7 +61,7 @@ static bool node_of(const struct gtel_env *env, struct gtel_str port, uint32_t t
     uint64_t number = 0;
     if (gtel_fs_list(env, "sys/class/intel_pmt", &arena, NODES_MAX, &name, &n) < 0)
         n = 0;
-    for (size_t i = 0; i < n && i < NODES_MAX; i++)
+    for (size_t i = 0; i < n; i++)
         if (is_node(env, name[i], port, &number)) {
             first = found == 0 || number < first ? number : first;
             found++;
