@@ -112,7 +112,7 @@ def without_render(text, _):
 
 def without_stalls(text):
     """Opened through the render node, and refused by xe_observation.c."""
-    return re.sub(r"^stall (\S+ \d+) \w+\n(?:\|.*\n)*", r"stall_error \1 EACCES\n", text, flags=re.M)
+    return re.sub(r"^call stall (\S+ \d+) = .*$", r"call stall_error \1 = EACCES", text, flags=re.M)
 
 
 def without_net_admin(text, _):
