@@ -283,8 +283,8 @@ static void test_totals(void)
 }
 
 #define NONE                                                                                       \
-    "no GPU found: no driver that is known here (gtel --list-sources) is loaded, or its GPUs do "  \
-    "not answer (gtel doctor says more); checking again every "
+    "no GPU found: no driver that is known here (gtel --list-sources) is loaded, a vendor's "      \
+    "library is missing, or GPUs do not answer (gtel doctor says more); checking again every "
 #define FILES                                                                                      \
     "it is not known which GPUs there are: Too many open files; this process has too many files "  \
     "open: raise LimitNOFILE= of the unit, or the limit of the user (ulimit -n); trying again"
