@@ -41,7 +41,7 @@ bool gtel_kernel_is_guest(const struct gtel_env *env)
 /* The line stands behind the groups of the user, which may be hundreds (proc(5)). */
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit)
 {
-    char buf[65536];
+    char buf[16384];
     struct gtel_str status;
     uint64_t set;
     if (gtel_fs_text(env, "proc/self/status", buf, sizeof(buf), &status) < 0 ||

@@ -68,6 +68,8 @@ static const struct {
     {"without dashes", "file sys/a\n| 7881ED9EC63E4425B5E0AC55A08AE939\n", "7881ed9e"},
     {"the server of a job",
      "file proc/7/cgroup\n| 0::/pbs_jobs.service/jobid/12[3].pbs01.example\n", "pbs01"},
+    {"a batch server that begins with a usual word",
+     "file proc/7/cgroup\n| 0::/pbs_jobs.service/jobid/1234.app01.site\n", "app01"},
     {"machine-id", "file etc/machine-id\n| 4c4c454400423510805\n", "4c4c4544"},
     {"a serial number", "file sys/a/serial_number\n| UKB7-00412345\n", "00412345"},
     {"the same elsewhere", "file sys/a\n| of ukb700412345\nfile sys/b/serial\n| UKB7-00412345\n",

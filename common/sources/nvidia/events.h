@@ -22,7 +22,7 @@ enum { GTEL_NVML_XIDS_MAX = 32 }; /* different numbers of one GPU; others count 
 enum gtel_nvml_watch {
     GTEL_NVML_WATCH_NOT_ASKED,
     GTEL_NVML_WATCH_ON,
-    GTEL_NVML_WATCH_REFUSED /* until NVML is started again */
+    GTEL_NVML_WATCH_REFUSED /* until GPUs are searched again */
 };
 
 /* Of one GPU. */

@@ -262,7 +262,6 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
             continue;
         gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
-        gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED;
         if (!gpu->is_unavailable) {
             gpu->first_code = nvml->refusals.code;
             gpu->is_unavailable = true;
