@@ -265,7 +265,7 @@ void gtel_window_emit(const struct gtel_window *window, const struct gtel_readin
         put(sink, last, window->sum / window->n, GTEL_ASPECT_VALUE);
     else
         sink->put(sink->arg, last, GTEL_ASPECT_VALUE);
-    if (!is_mean && (window->n == 1 || kind != GTEL_KIND_STATE))
+    if (!is_mean && (window->n == 1 || (kind != GTEL_KIND_STATE && !is_flag)))
         return;
     put(sink, last, window->min, GTEL_ASPECT_MIN);
     put(sink, last, window->max, GTEL_ASPECT_MAX);

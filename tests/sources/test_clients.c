@@ -515,7 +515,7 @@ static void test_returns(void)
     gtel_buf_done(&text);
 }
 
-/* The nodes of one come one after the other: a client of the later one counts immediately. */
+/* Its render node comes before its card, which is known in the gather after. */
 static void test_returns_in_parts(void)
 {
     struct gtel_buf text;
@@ -525,19 +525,24 @@ static void test_returns_in_parts(void)
     gtel_buf_printf(&text,
                     "at 3s\ngone sys/class/drm/card0\ngone sys/class/drm/renderD128\n"
                     "file proc/700/fdinfo/5\n| pos:\t0\n"
-                    "at 8s\nlink sys/class/drm/card1 -> ../../devices/0000:01:00.0/drm/card1\n"
-                    "link sys/devices/0000:01:00.0/drm/card1/device -> ../../../0000:01:00.0\n"
-                    "at 9s\nlink sys/class/drm/renderD129 -> "
+                    "at 8s\nlink sys/class/drm/renderD129 -> "
                     "../../devices/0000:01:00.0/drm/renderD129\n"
                     "link sys/devices/0000:01:00.0/drm/renderD129/device -> "
-                    "../../../0000:01:00.0\n");
-    clients_process(&text, 710, "second", 850);
+                    "../../../0000:01:00.0\n"
+                    "at 8500ms\nlink sys/class/drm/card1 -> ../../devices/0000:01:00.0/drm/card1\n"
+                    "link sys/devices/0000:01:00.0/drm/card1/device -> ../../../0000:01:00.0\n");
+    clients_process(&text, 710, "second", 750);
     clients_fd(&text, 710, 4, 1);
     clients_text(&text, (struct clients_client){710, 4, 0, "i915", 9}, 0);
     if (clients_run(&lane, &text, 7)) {
+        static const char *const cards[] = {"card0", "card1"};
         for (unsigned t = 8; t <= 9; t++) {
             lane_step(&lane, 1000);
             lane_gather(&lane);
+            const struct gtel_device *device = lane_device(&lane, card0);
+            CHECK(device && device->is_present);
+            if (device)
+                CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_CARD]), cards[t - 8]);
         }
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
         lane_done(&lane);

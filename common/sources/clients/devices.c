@@ -149,7 +149,11 @@ static int register_device(struct gtel_clients *state, struct gtel_client_device
     gtel_cards_identify(state->env, registry, device->device, card);
     gtel_cards_label(state->env, registry, device->device, card);
     gtel_device_relabel(registry, device->device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
-    gtel_device_relabel(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
+    bool is_render = gtel_str_starts(gtel_str_of(card->card), GTEL_STR("render"));
+    if (is_render) /* its card may come */
+        gtel_device_label(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
+    else
+        gtel_device_relabel(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
     return 0;
 }
 
@@ -420,6 +424,7 @@ void gtel_clients_find_returned(struct gtel_clients *state)
         return;
     state->nodes_sum = sum;
     (void)gtel_clients_discover(state, state->registry);
+    state->needs_discovery = true; /* once more: its render node comes before its card */
 }
 
 void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *batch)

@@ -356,6 +356,7 @@ void gtel_card_check_return(struct gtel_card *card)
     if (gtel_awake_look(card->cards->env, &card->awake, &is_asleep) != -ENODEV)
         return;
     gtel_awake_close(card->cards->env, &card->awake);
+    card->is_registered = false; /* what could not be read now is opened by the next discovery */
 }
 
 int gtel_card_check_power(struct gtel_card *card)

@@ -281,9 +281,8 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         pmu->partial = 0;
     }
     pmu->error = r;
-    if (r == 0)
-        return;
-    gtel_intel_pmu_close(env, pmu);
+    if (r < 0)
+        gtel_intel_pmu_close(env, pmu);
     gtel_intel_perf_log(env, "i915", card->key, "engine use", r, &pmu->logged);
 }
 

@@ -106,8 +106,8 @@ static int refresh(void *state, void *own)
     gtel_arena_reset(&rapl->arena);
     gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
     int r = card->meter.way == GTEL_RAPL_CLOSED ? card->meter.error[GTEL_RAPL_PERF] : 0;
-    gtel_intel_perf_log(rapl->env, "rapl", card->card->drm.key, "power",
-                        gtel_error_is_refusal(r) ? r : 0, &card->logged);
+    if (r == 0 || gtel_error_is_refusal(r))
+        gtel_intel_perf_log(rapl->env, "rapl", card->card->drm.key, "power", r, &card->logged);
     card->sensor_error = find_sensor(rapl->env, &card->sensor);
     return 0;
 }
