@@ -158,6 +158,7 @@ int main(void)
     test_rates();
     test_shares();
     test_label = "window of a gauge";
+    test_window(GTEL_M_GPU_UP, 3, 14); /* the last one: no mean, and its bounds */
     test_window(GTEL_M_FAN_RPM, 3, 18);
     test_label = "window of a counter";
     test_window(GTEL_M_GPU_PCIE_RX, 1, 14);
