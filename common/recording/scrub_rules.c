@@ -353,9 +353,9 @@ static bool find_server(struct gtel_str text, size_t at, struct gtel_scrub_find 
     if (gtel_str_ends(gtel_str_head(rest, n), GTEL_STR(".slice")))
         n -= sizeof(".slice") - 1;
     *ret = (struct gtel_scrub_find){.n = n, .kind = GTEL_SCRUB_HOST, .how = GTEL_SCRUB_LOCAL};
-    bool is_usual =
-        letters == n && gtel_scrub_is_usual(GTEL_SCRUB_CGROUP, gtel_str_head(rest, letters));
-    return is_behind && letters > 0 && !is_usual;
+    bool is_whole = letters == n || rest.p[letters] == ':'; /* and no server's */
+    return is_behind && letters > 0 &&
+           !(is_whole && gtel_scrub_is_usual(GTEL_SCRUB_CGROUP, gtel_str_head(rest, letters)));
 }
 
 bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_writer writer,

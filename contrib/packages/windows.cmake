@@ -26,7 +26,6 @@ gtel_windows_text(plugins/execd/gpu.conf gpu.conf
   "gpu.conf\n"
   "/etc/telegraf/telegraf.d/gpu.conf" "${folder}\\Telegraf\\telegraf.d\\gpu.conf"
   "\"/usr/local/bin/gtel\"" "'${folder}\\gtel\\gtel.exe'"
-  "--sources=xe,i915,nvml" "--sources=sysman,nvml"
   "by container and user too" "by user too"
   "--process-tags=container,user" "--process-tags=user")
 
