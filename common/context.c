@@ -683,8 +683,11 @@ static void report_self(struct gtel_context *context)
 int gtel_context_shortage(const struct gtel_context *context)
 {
     int shortage = 0;
-    for (size_t i = 0; i < context->lanes; i++)
-        shortage = context->lane[i].shortage < 0 ? context->lane[i].shortage : shortage;
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        int error = lane->shortage < 0 ? lane->shortage : lane->start_error;
+        shortage = gtel_fs_shortage_fix(error)[0] ? error : shortage;
+    }
     return shortage;
 }
 

@@ -59,8 +59,9 @@ void gtel_context_gather(struct gtel_context *context);
 /* Whether a lane that was started has never answered yet. */
 bool gtel_context_is_starting(const struct gtel_context *context);
 /*
- * Why it is not known which GPUs there are: the negative errno of a file that could not be opened
- * for want of descriptors or memory (host/fs.h: gtel_fs_shortage_fix), or 0.
+ * Why it is not known which GPUs there are: the negative errno of a file that could not be opened,
+ * or of a helper that could not be started, for want of descriptors or memory (host/fs.h:
+ * gtel_fs_shortage_fix); or 0.
  */
 int gtel_context_shortage(const struct gtel_context *context);
 /*

@@ -128,7 +128,7 @@ def test_files():
         shown = sum(pool.map(try_limit, range(3, 20)))
     check(shown > 2, f"limits under which it had to say something: {shown}")
     # gtel doctor: neither that there is no GPU, nor that all is well.
-    for limit in (4, 6):
+    for limit in (4, 5, 6, 7):
         status, out, messages, _ = run(
             "doctor", "--root", folder, stdin=subprocess.DEVNULL,
             preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
