@@ -228,9 +228,8 @@ void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, u
         gtel_log(
             &self->env->log, GTEL_LOG_WARNING,
             "no GPU found: no driver that is known here (gtel --list-sources) is loaded, a "
-            "vendor's "
-            "library is missing, or GPUs do not answer (gtel doctor says more); checking again "
-            "every %u s",
+            "vendor's library is missing, or GPUs do not answer (gtel doctor says more); checking "
+            "again every %u s",
             (unsigned)((rescan_ns + 999999999u) / 1000000000u));
     else if (self->said_found != nothing_said)
         gtel_log(&self->env->log, GTEL_LOG_INFO, "GPUs found: %u", (unsigned)devices);
