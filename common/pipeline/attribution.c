@@ -61,6 +61,7 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         gpu->last = NULL;
         gpu->lines = 0;
         gpu->measured = 0;
+        gpu->shares = 0;
         gpu->sum = 0;
         gpu->is_incomplete = false;
         gpu->list = GTEL_LIST_NONE;
@@ -141,6 +142,7 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
         struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[index].gpu];
         gpu->last = line;
         gpu->lines++;
+        gpu->shares += line->share >= 0;
         gpu->sum = gpu->sum < 0 || line->share < 0 ? -1 : gpu->sum + line->share;
     }
     for (size_t i = 0; i < registry->n; i++) {
@@ -174,16 +176,17 @@ static void add_named(struct gtel_series_table *table, const struct gtel_attribu
     add(table, sample, &line, joules);
 }
 
-/* The busy share of the GPU; below 0: not known. */
+/* The busy share of the GPU since the base; below 0: not known. */
 static double busy_of(const struct gtel_attribution *attribution,
                       const struct gtel_attribution_gpu *gpu)
 {
     if (!gpu->busy)
         return -1;
-    double busy = gtel_reading_number(&gpu->busy->now);
+    double busy = gpu->busy_sum / gpu->busies;
     uint32_t means = gpu->measured | attribution->readers;
     uint8_t source = gpu->busy->now.source;
-    bool is_mean = source == GTEL_SOURCE_CORE || (source < 32 && (means >> source & 1) != 0);
+    bool is_mean = gpu->busies > 1 || source == GTEL_SOURCE_CORE ||
+                   (source < 32 && (means >> source & 1) != 0);
     busy = !is_mean && busy < gpu->sum ? gpu->sum : busy;
     return busy < 1 ? busy : 1;
 }
@@ -195,38 +198,64 @@ struct split {
     double unattributed;
 };
 
-static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy, bool was_asleep,
-                             bool was_alone)
+static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy, bool was_asleep)
 {
     if (was_asleep)
         return (struct split){.factor = 0};
     if (busy < 0)
         return (struct split){.unattributed = 1};
     if (gpu->sum < 0)
-        return was_alone ? (struct split){.alone = busy} : (struct split){.unattributed = busy};
+        return gpu->alone != 0 ? (struct split){.alone = busy}
+                               : (struct split){.unattributed = busy};
     if (gpu->sum > busy)
         return (struct split){.factor = busy / gpu->sum};
     return (struct split){.factor = 1, .unattributed = busy - gpu->sum};
 }
 
+/* The line that has the GPU to itself in this run; 0: none. */
+static uint64_t alone_of(const struct gtel_attribution_gpu *gpu)
+{
+    return gpu->lines == 1 && !gpu->is_incomplete ? gpu->last->series->hash | 1 : 0;
+}
+
+/* A run about the time since the base. */
+static void note_run(struct gtel_attribution_gpu *gpu, bool has_slept)
+{
+    double busy = gpu->busy ? gtel_reading_number(&gpu->busy->now) : 0;
+    gpu->busies += gpu->busy != NULL;
+    gpu->busy_sum += busy < 1 ? busy : 1;
+    gpu->alone = alone_of(gpu) == gpu->alone ? gpu->alone : 0;
+    gpu->has_slept = gpu->has_slept || has_slept;
+}
+
+/* One without energy. Readers have shares of each gather, also of processes that have gone. */
+static void pass(struct gtel_attribution_gpu *gpu, uint64_t run)
+{
+    if (gpu->until + 1 == run && gpu->shares == 0 && gpu->list != GTEL_LIST_OF_READER)
+        gpu->until = run;
+}
+
 /*
- * The growth since the base, which becomes this sample. 0 where that is nothing, or not known: it
- * was another counter, or began again. *ret_lately: the base is the run before, so that shares of
- * this sample are about the same time.
+ * The growth since the base, which becomes this run. 0 where that is nothing, or not known: it was
+ * another counter, or began again.
  */
-static double step(struct gtel_attribution_gpu *gpu, uint64_t run, bool *ret_lately)
+static double step(struct gtel_attribution_gpu *gpu, uint64_t run)
 {
     const struct gtel_reading *now = &gpu->energy->now;
     double joules = gtel_reading_number(now);
-    bool is_same = gpu->run > 0 && gpu->source == now->source && gpu->origin == now->origin &&
+    bool is_same = gpu->until > 0 && gpu->source == now->source && gpu->origin == now->origin &&
                    gpu->arrivals == now->device->arrivals && joules >= gpu->joules;
     double grown = is_same ? joules - gpu->joules : 0;
-    *ret_lately = gpu->run + 1 == run;
     gpu->joules = joules;
     gpu->source = now->source;
     gpu->origin = now->origin;
     gpu->arrivals = now->device->arrivals;
-    gpu->run = run;
+    gpu->until = run;
+    gpu->sleeps = now->device->sleeps;
+    gpu->alone = alone_of(gpu);
+    gpu->busy_sum = 0;
+    gpu->busies = 0;
+    gpu->has_slept = false;
     return grown;
 }
 
@@ -235,19 +264,12 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
 {
     struct gtel_attribution_gpu *gpu = &attribution->gpu[index];
     const struct gtel_device *device = gpu->energy->now.device;
-    bool is_alone = gpu->lines == 1 && !gpu->is_incomplete;
-    uint64_t alone = is_alone ? gpu->last->series->hash | 1 : 0;
-    bool was_asleep = sample->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
-    bool is_lately;
-    double joules = step(gpu, attribution->run, &is_lately);
-    struct split split =
-        split_of(gpu, busy_of(attribution, gpu), was_asleep, is_alone && alone == gpu->alone);
-    if (!is_lately && !was_asleep)
+    bool was_asleep = gpu->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
+    struct split split = split_of(gpu, busy_of(attribution, gpu), was_asleep);
+    if (gpu->until + 1 != attribution->run && !was_asleep)
         split = (struct split){.unattributed = 1};
-    gpu->sleeps = device->sleeps;
-    gpu->alone = alone;
-    if (sample->gather == 0)
-        joules = 0;
+    double joules = step(gpu, attribution->run);
+    joules = sample->gather == 0 ? 0 : joules;
     double rest = joules;
     for (size_t i = 0; i < attribution->lines; i++) {
         const struct gtel_attribution_line *line = &attribution->line[i];
@@ -274,9 +296,16 @@ int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_serie
     attribution->run++;
     bool is_all_read = collect(attribution, table);
     sum_up(attribution, sample->registry, is_all_read);
-    for (uint32_t i = 0; i < attribution->gpus; i++)
-        if (attribution->gpu[i].energy && attribution->gpu[i].has_processes)
+    for (uint32_t i = 0; i < attribution->gpus; i++) {
+        struct gtel_attribution_gpu *gpu = &attribution->gpu[i];
+        if (!gpu->has_processes)
+            continue;
+        note_run(gpu, sample->has_slept);
+        if (gpu->energy)
             attribute(attribution, table, sample, i);
+        else
+            pass(gpu, attribution->run);
+    }
     attribution->section = sample->section;
     return 0;
 }

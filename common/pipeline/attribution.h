@@ -2,18 +2,20 @@
 /*
  * The energy of a GPU, split among the lines of gpu_process (option ProcessEnergy).
  *
- * It is an attribution, no measurement: what gpu.energy_joules has grown by since the sample before
- * is split by shares of busy time. With u the busy share of the GPU and b that of a line, each at
- * most 1, and B the sum of all b:
+ * It is an attribution, no measurement: what gpu.energy_joules has grown by since it was read
+ * before (the base) is split by shares of busy time. With u the busy share of the GPU, the mean of
+ * the runs since the base, and b that of a line, each at most 1, and B the sum of all b:
  *   a line         b × min(1, u / B)
  *   unattributed   max(0, u - B): work of nobody that is seen
  *   idle           the rest
  * A source that takes no mean over the interval may see nothing of work that was there, so that u
- * of such a one is min(1, B) at least. A line whose share is not known gets u where it has the GPU
- * to itself, at both ends of the interval, among all processes; else no line gets anything, and u
- * is unattributed. Where u is not known, all is unattributed; after the GPU or the host has slept,
- * all is idle. Every joule goes to one line, so that their sum grows as the GPU's counter does; a
- * step back of that counter, another counter, or a device that was removed gives nothing.
+ * of a single run of such a one is min(1, B) at least. A line whose share is not known gets u where
+ * it has the GPU to itself, in all runs from the base on, among all processes; else no line gets
+ * anything, and u is unattributed. Where u is not known, all is unattributed; after the GPU or the
+ * host has slept, all is idle. A share is a mean since the last one, so where energy is read more
+ * rarely than shares, those of its run are about a part of the time only: then all is unattributed,
+ * too. Every joule goes to one line, so that their sum grows as the GPU's counter does; a step back
+ * of that counter, another counter, or a device that was removed gives nothing.
  *
  * Nothing is attributed on a GPU of which no list of processes was ever there.
  *
@@ -44,15 +46,19 @@ struct gtel_attribution_gpu {
     uint8_t origin;
     uint32_t arrivals;
     uint32_t sleeps;
-    uint64_t run;   /* in which that was; 0: never */
-    uint64_t alone; /* hash of the line that had it to itself then; 0: none */
+    uint64_t until;  /* shares of the run after this one are about the time since then; 0: never */
+    uint64_t alone;  /* hash of the line that has had it to itself since then; 0: none */
+    double busy_sum; /* of the busy shares since then, and in how many runs */
+    uint32_t busies;
+    bool has_slept; /* the host, since then */
     /* Of this sample. */
     const struct gtel_series *energy;
     const struct gtel_series *busy;
     const struct gtel_attribution_line *last; /* of its lines */
     size_t lines;
     uint32_t measured; /* a bit per source whose shares of engines are means over the interval */
-    double sum;        /* of their shares; below 0: one of them is not known */
+    size_t shares;     /* so many of their shares are known */
+    double sum;        /* of all; below 0: one of them is not known */
     enum gtel_attribution_list list; /* of the device itself: of its processes */
     bool is_incomplete;              /* not all processes of all parts are known */
 };

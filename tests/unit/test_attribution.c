@@ -283,6 +283,60 @@ static void test_alone(void)
     end(&m);
 }
 
+/*
+ * Of a vendor's library, which has energy and shares in each fourth gather only: the shares are
+ * about all of the time, and so are means of the busy share, also of a moment each.
+ */
+static void test_rare(void)
+{
+    enum { EACH = 4 };
+    static const struct {
+        const char *label;
+        double busy[EACH]; /* the last one with energy; below 0: not known */
+        const char *lines; /* in all of them */
+        const char *extra; /* in the second one alone */
+        double share;      /* of each line in the last one; below 0: not known */
+        double early;      /* and of a in the first one */
+        uint64_t slept;    /* in which gather the host had slept, from 1 on */
+        double a, unattributed, idle;
+    } cases_of[] = {
+        {"mean", {1, 0, 0.5, 0.5}, "a", "", 0.25, -1, 0, 25, 25, 50},
+        {"of a process that is new", {0, 0, 0, 0.8}, "a", "", 1, -1, 0, 20, 0, 80},
+        {"more than all", {1, 1, 1, 1}, "ab", "", 1, -1, 0, 50, 0, 0},
+        {"of some known", {-1, 1, -1, 0.5}, "a", "", 0.25, -1, 0, 25, 50, 25},
+        {"beyond full", {9, 0, 0, 1}, "a", "", 0.25, -1, 0, 25, 25, 50},
+        {"a share before", {0.5, 0.5, 0.5, 0.5}, "a", "", 0.25, 0.25, 0, 0, 100, 0},
+        {"alone", {1, 0, 0, 1}, "a", "", -1, -1, 0, 50, 0, 50},
+        {"not all the time", {1, 0, 0, 1}, "a", "b", -1, -1, 0, 0, 50, 50},
+        {"the host has slept", {1, 1, 1, 1}, "a", "", 0.25, -1, 2, 0, 0, 100},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases_of); i++) {
+        struct machine m;
+        begin(&m);
+        m.attribution.readers = 0;
+        test_label = cases_of[i].label;
+        for (int k = -1; k < EACH; k++) {
+            bool is_last = k == EACH - 1 || k < 0;
+            double share = k == 0 ? cases_of[i].early : is_last ? cases_of[i].share : -1;
+            for (const char *p = cases_of[i].lines; *p; p++)
+                put_line(&m, 0, (char[]){*p, '\0'}, share);
+            for (const char *p = cases_of[i].extra; k == 1 && *p; p++)
+                put_line(&m, 0, (char[]){*p, '\0'}, -1);
+            put_lists(&m, 0, 3, 100);
+            if (is_last)
+                put(&m, 0, GTEL_M_GPU_ENERGY, "", k < 0 ? 100 : 200, DRIVER);
+            if (k < 0 || cases_of[i].busy[k] >= 0)
+                put(&m, 0, GTEL_M_GPU_BUSY, "", k < 0 ? 1 : cases_of[i].busy[k], DRIVER);
+            run(&m, k >= 0 && cases_of[i].slept == (uint64_t)k + 1);
+        }
+        CHECK_NEAR(get(&m, 0, "a"), cases_of[i].a, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), cases_of[i].unattributed, 1e-9);
+        CHECK_NEAR(get(&m, 0, "idle"), cases_of[i].idle, 1e-9);
+        end(&m);
+    }
+    test_label = "";
+}
+
 /* ---- conservation ---- */
 
 static uint64_t seed;
@@ -427,6 +481,7 @@ int main(void)
     test_momentary();
     test_counter();
     test_alone();
+    test_rare();
     test_conservation();
     test_no_memory();
     return test_result();
