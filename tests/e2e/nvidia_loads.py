@@ -8,7 +8,7 @@ Hopper generation or newer that does nothing else.
 Builds nvidia_loads.cu. Then: each of its loads shows in the units of gpu_activity that it uses, in
 every gather, and in no others; PCIe bytes are what was copied, both ways and one way; two processes
 in cgroups of their own have the memory that nvidia-smi says, and their container; one that ends is
-gone in the next gathers; a fault counts as its Xid. With --links, on two GPUs: NVLink's bytes are
+gone in the next gathers; a fault counts as its Xid; one that fills the GPU gets its energy. With --links, on two GPUs: NVLink's bytes are
 those copied from one to the other, by link and together. Exit status 0: all as it should be.
 """
 import argparse
@@ -197,6 +197,27 @@ def try_processes(command, program, smi):
         os.rmdir(path)
 
 
+def try_energy(command, program):
+    """What the GPU uses while a process fills it is that process's, and nothing is lost."""
+    print("energy")
+    load = Load(program, "tensor", 70, 1000)
+    gathers = nvidia_truth.Gathers(command + ["--process-energy=on"])
+    found = watch(gathers, 66)  # which is read each 20 s
+    gathers.close()
+    load.cut()
+    steps = [lines for _, lines in found if values(lines, "gpu", "energy_joules")]
+    check(5 <= len(steps) <= 7, f"energy is in {len(steps)} of {len(found)} gathers")
+    for before, after in zip(steps[2:], steps[3:]):
+        grown = values(after, "gpu", "energy_joules")[0] - values(before, "gpu", "energy_joules")[0]
+        lines = {tags["process"]: fields["attributed_joules"] for head, tags, fields in after
+                 if head == "gpu_process" and "attributed_joules" in fields}
+        for head, tags, fields in before:
+            if head == "gpu_process" and "attributed_joules" in fields:
+                lines[tags["process"]] -= fields["attributed_joules"]
+        check(abs(sum(lines.values()) / grown - 1) < 0.001, f"{lines} of {grown:.0f} J")
+        check(lines["nvidia_loads"] > 0.9 * grown, "nearly all is the process's")
+
+
 def try_fault(gathers, program):
     print("fault")
     before = values(gathers.gather()[0], "gpu_error", "count", kind="xid")
@@ -210,7 +231,7 @@ def try_fault(gathers, program):
 
 
 def links_of(gathers):
-    """{(GPU, field): bytes} of a gather that has single links, which are read each 10 s or minute."""
+    """{(GPU, field): bytes} of a gather that has single links, which are read each minute."""
     for _ in range(70):
         lines = gathers.gather()[0]
         if values(lines, "gpu_fabric", "tx_bytes"):
@@ -283,6 +304,7 @@ def main():
             print("   ", tags.get("engine"), tags.get("instance"), fields)
     gathers.close()
     try_processes(command, program, arguments.smi)
+    try_energy(command, program)
     return finish()
 
 

@@ -11,18 +11,12 @@
 static const uint64_t gap_min_ns = 100000000;
 static const uint64_t gap_max_ns = 600000000000;
 static const uint64_t pause_ns = 60000000000;
-/*
- * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
- * 5 ms. So DRAM has windows of its own, of twenty seconds: a little less, so that a clock's jitter
- * does not skip a gather.
- */
-static const uint64_t slow_window_ns = 19500000000;
-/* So many in the beginning are short: a single gather (--once) shows the second. */
-enum { FIRST_MEANS = 2 };
-
 #define MIB 1048576.0
 
 /*
+ * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
+ * 5 ms. So DRAM has windows of its own, which end in long gathers (gpu.h).
+ *
  * Not the first of all, the graphics engine: it alone took 1.0 to 3.4 ms of CPU time for each
  * gather (H200, driver 580.159), and busy_percent says about the same.
  */
@@ -204,16 +198,12 @@ static int advance(const struct gtel_nvml_library *library, struct gtel_nvml_gpu
     if (window->t_ns == 0 || t_ns - window->t_ns > gap_max_ns) {
         if (which == GTEL_NVML_GPM_FAST)
             gpu->gpm.pcie.kind = GTEL_NVML_STEP_HOLE;
-        else
-            window->means += window->t_ns != 0; /* what is read with them is due as well */
-    } else if (t_ns < window->due_ns) {
+    } else if (which == GTEL_NVML_GPM_SLOW && !gpu->is_long) {
         return GTEL_NVML_SUCCESS;
     } else {
         int code = emit_means(library, gpu, which, newest, t_ns - window->t_ns, batch);
         if (code != GTEL_NVML_SUCCESS)
             return code;
-        if (which == GTEL_NVML_GPM_SLOW && ++window->means >= FIRST_MEANS)
-            window->due_ns = t_ns + slow_window_ns;
     }
     window->base = newest;
     window->t_ns = t_ns;

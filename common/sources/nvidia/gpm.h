@@ -20,10 +20,8 @@ struct gtel_nvml_gpu;
 enum { GTEL_NVML_GPM_FAST, GTEL_NVML_GPM_SLOW, GTEL_NVML_GPM_WINDOWS };
 
 struct gtel_nvml_gpm_window {
-    unsigned base;   /* the sample at its beginning */
-    uint64_t t_ns;   /* when that was taken; 0: none yet */
-    uint64_t due_ns; /* when it may end; 0: with the next sample */
-    uint32_t means;  /* so many have ended */
+    unsigned base; /* the sample at its beginning */
+    uint64_t t_ns; /* when that was taken; 0: none yet */
 };
 
 struct gtel_nvml_gpm {

@@ -15,10 +15,10 @@
 static const uint64_t minute_ns = 59500000000;
 static const uint64_t long_period_ns = 19500000000;
 /*
- * So often in the beginning what is read each minute comes in each gather: a single gather (--once)
+ * So often in the beginning what is read rarely comes in each gather: a single gather (--once)
  * shows its third.
  */
-enum { FIRST_ANSWERS = 3 };
+enum { FIRST = 3 };
 
 /* The state of one reading. */
 struct work {
@@ -41,13 +41,20 @@ static bool is_meant(const struct gtel_nvml_library *library, const struct gtel_
     return library->driver >= row->since && (row->before == 0 || library->driver < row->before);
 }
 
+/* Energy that is split by the shares of processes is read together with them, in long gathers. */
+static bool is_split(const struct work *work, size_t i)
+{
+    return gtel_nvml_rows[i].metric == GTEL_M_ENERGY &&
+           gtel_option_number(work->library->options, GTEL_O_PROCESS_ENERGY) > 0;
+}
+
 static bool is_due(const struct work *work, size_t i)
 {
     enum gtel_nvml_group group = gtel_nvml_rows[i].group;
     size_t chosen = work->gpu->chosen[group];
     if (work->gpu->slot[i].due_ns > work->batch->t_ns ||
         (work->gpu->parent && !gtel_nvml_rows[i].is_of_instance) ||
-        !is_meant(work->library, &gtel_nvml_rows[i]))
+        (is_split(work, i) && !work->gpu->is_long) || !is_meant(work->library, &gtel_nvml_rows[i]))
         return false;
     return group == GTEL_NVML_GROUP_NONE ||
            (!work->is_blocked[group] && (chosen == 0 || chosen == i + 1));
@@ -80,11 +87,9 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
     slot->answer = *answer;
     slot->answers++;
-    bool is_wanted = row->metric == GTEL_M_ENERGY && gtel_nvml_wants_energy(work->library);
     bool is_rare = row->period == GTEL_NVML_SETTING ||
-                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS);
-    is_rare = is_rare && !is_wanted;
-    slot->due_ns = is_rare ? work->batch->t_ns + minute_ns : 0;
+                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST);
+    slot->due_ns = is_rare && !is_split(work, i) ? work->batch->t_ns + minute_ns : 0;
     if (row->group != GTEL_NVML_GROUP_NONE)
         work->gpu->chosen[row->group] = i + 1;
 }
@@ -203,16 +208,14 @@ static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *g
         gtel_log(&env->log, GTEL_LOG_INFO, "%s: all readings work again", gpu->device->key);
 }
 
-/*
- * What takes milliseconds comes in one gather in twenty seconds, so that the others are short: in
- * those in which a slow window of GPM ends, where the GPU has GPM.
- */
-static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now, bool has_slow_means)
+/* What takes milliseconds comes in one gather in twenty seconds, so that the others are short. */
+static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
 {
-    bool has_gpm = gpu->gpm.sample[GTEL_NVML_GPM_WINDOWS] && gpu->gpm.code == GTEL_NVML_SUCCESS;
-    bool is_time = gpu->long_ns == 0 || now - gpu->long_ns >= long_period_ns;
-    if (has_gpm ? has_slow_means : is_time)
-        gpu->long_ns = now;
+    gpu->is_long = gpu->longs < FIRST || now - gpu->long_ns >= long_period_ns;
+    if (!gpu->is_long)
+        return;
+    gpu->long_ns = now;
+    gpu->longs++;
 }
 
 void gtel_nvml_add_awake(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch, uint64_t value)
@@ -225,10 +228,9 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
                           struct gtel_batch *batch)
 {
     struct work work = {.library = library, .gpu = gpu, .batch = batch};
-    const struct gtel_nvml_gpm_window *slow = &gpu->gpm.window[GTEL_NVML_GPM_SLOW];
-    uint32_t means = slow->means;
     bool was_failing = gpu->failed > 0;
     batch->t_ns = gtel_env_now(library->env);
+    choose_length(gpu, batch->t_ns);
     gpu->failed = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
         if (gtel_nvml_rows[i].period != GTEL_NVML_SETTING)
@@ -245,7 +247,6 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     if (gpu->parent) /* has no links of its own */
         return;
     gtel_nvml_pcie_sample(library->env, gpu, batch);
-    choose_length(gpu, batch->t_ns, slow->means > means);
     gtel_nvml_links_sample(library, gpu, batch);
 }
 
@@ -254,6 +255,7 @@ void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
     memset(gpu->slot, 0, sizeof(gpu->slot));
     memset(gpu->chosen, 0, sizeof(gpu->chosen));
     gpu->has_denied = false;
+    gpu->longs = 0;
     gtel_nvml_gpm_forget(&gpu->gpm);
     gtel_nvml_pcie_forget(&gpu->pcie);
     gpu->links = (struct gtel_nvml_links){0};

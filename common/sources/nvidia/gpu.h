@@ -51,7 +51,9 @@ struct gtel_nvml_gpu {
     bool is_unavailable;     /* answered that it is lost, needs a reset, or is not there */
     bool has_denied;         /* the hint about rights has been logged */
     bool may_suspend;        /* Linux may, and has or will; Windows may of any GPU */
-    uint64_t long_ns;        /* of the last gather that asks for what takes milliseconds, too */
+    bool is_long;            /* this gather asks for what takes milliseconds, too */
+    uint64_t long_ns;        /* of the last such gather */
+    uint32_t longs;          /* so many since NVML was started */
     uint32_t failed;         /* readings of the present gather, or of the last one */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;

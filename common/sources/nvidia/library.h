@@ -58,15 +58,6 @@ struct gtel_nvml_library {
 };
 
 /*
- * Energy and the shares of processes are read in each gather, though slow: the one is split by the
- * shares of the same interval.
- */
-static inline bool gtel_nvml_wants_energy(const struct gtel_nvml_library *library)
-{
-    return gtel_option_number(library->options, GTEL_O_PROCESS_ENERGY) > 0;
-}
-
-/*
  * Opens the library and starts NVML unless it runs or a pause is not over. 0, -EAGAIN during a
  * pause, or -ENOENT: not now (logged once).
  */

@@ -32,7 +32,7 @@ static const struct {
     {ONE_C2C, GTEL_NVML_FI_C2C_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
 };
 
-enum { LINKS_EACH = 3 }; /* long gathers */
+enum { LINKS_EACH = 3 }; /* long gathers; the first ones all */
 
 /* Whether there is a failure that may pass: what is asked for is neither there nor absent. */
 static bool may_pass(int code)
@@ -122,13 +122,13 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
                             struct gtel_batch *batch)
 {
     struct gtel_nvml_links *links = &gpu->links;
-    if (!library->call.nvmlDeviceGetFieldValues || gpu->long_ns != batch->t_ns)
+    if (!library->call.nvmlDeviceGetFieldValues || !gpu->is_long)
         return;
     if (links->state == GTEL_NVML_LINKS_UNCOUNTED)
         count_links(&library->call, links, gpu->handle);
     if (links->n > 0)
         sample(library, gpu, ALL_LINKS, GTEL_NVML_SCOPE_ALL_LINKS, GTEL_STR_NONE, batch);
-    bool is_turn = links->gathers == 1 || links->gathers % LINKS_EACH == 0;
+    bool is_turn = gpu->longs <= LINKS_EACH || gpu->longs % LINKS_EACH == 0;
     for (unsigned i = 0; is_turn && i < links->n + links->c2c; i++) {
         bool is_c2c = i >= links->n;
         unsigned link = is_c2c ? i - links->n : i;
@@ -137,5 +137,4 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
         sample(library, gpu, is_c2c ? ONE_C2C : ONE_LINK, link,
                gtel_batch_text(batch, gtel_str_of(name)), batch);
     }
-    links->gathers++;
 }

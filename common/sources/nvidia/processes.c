@@ -25,6 +25,9 @@ enum {
 
 typedef int(*list_fn) GTEL_NVML_PARAMS_processes;
 
+/* A little less than a minute, so that a clock's jitter does not skip a gather. */
+static const uint64_t pause_ns = 59500000000;
+
 static int make_room(struct gtel_nvml_process_room *room, size_t n)
 {
     if (n <= room->entries)
@@ -237,13 +240,12 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
  * later they are not asked for while there is no process.
  */
 static bool update_shares(const struct gtel_nvml_library *library,
-                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
-                          bool is_wanted)
+                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
     bool has_any = processes->now.n > 0;
-    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !(is_wanted && has_any)))
+    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !(gpu->is_long && has_any)))
         return false;
     int code = read_shares(&library->call, room, gpu);
     processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
@@ -296,8 +298,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
                                 struct gtel_batch *batch)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
-    if (!batch->usage || room->pids == GTEL_NVML_PIDS_WINDOWS ||
-        processes->lists == GTEL_NVML_LISTS_NONE)
+    if (!batch->usage || room->pids == GTEL_NVML_PIDS_WINDOWS || batch->t_ns < processes->due_ns)
         return;
     const struct gtel_nvml_process_list now = processes->now;
     processes->now = processes->before;
@@ -311,7 +312,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     case GTEL_NVML_MEANS_BROKEN:
         return;
     case GTEL_NVML_MEANS_ABSENT:
-        processes->lists = GTEL_NVML_LISTS_NONE;
+        processes->due_ns = batch->t_ns + pause_ns;
         return;
     default: /* a lost GPU shows in its rows */
         gtel_batch_failed(batch, gpu->device);
@@ -319,8 +320,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     }
     if (room->pids == GTEL_NVML_PIDS_OURS)
         find_starts(library->env, processes);
-    bool is_wanted = gtel_nvml_wants_energy(library) || gpu->long_ns == batch->t_ns;
-    bool has_shares = update_shares(library, room, gpu, is_wanted);
+    bool has_shares = update_shares(library, room, gpu);
     report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, has_shares, batch);
 }
 
@@ -329,6 +329,7 @@ void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)
     processes->now.n = processes->before.n = 0;
     processes->seen_us = 0;
     processes->lists = GTEL_NVML_LISTS_NEW;
+    processes->due_ns = 0;
 }
 
 void gtel_nvml_processes_done(struct gtel_nvml_processes *processes)

@@ -4,8 +4,9 @@
  *
  * NVML lists processes by kind of context (compute, graphics, MPS); one with both is in two lists,
  * with the same memory. The lists take 12 to 32 us each on an H200 (driver 580.159), but the shares
- * 2.0 to 3.9 ms, so these come in long gathers only (gpu.h). Nothing is reported in WSL, where the
- * numbers are those of Windows.
+ * 2.0 to 3.9 ms, so these come in long gathers only (gpu.h). They are means over the time asked for
+ * or, of a process that is new and alone, since it began (H100, driver 580.159.04). Nothing is
+ * reported in WSL, where the numbers are those of Windows.
  */
 #ifndef GTEL_SOURCES_NVIDIA_PROCESSES_H
 #define GTEL_SOURCES_NVIDIA_PROCESSES_H
@@ -30,10 +31,9 @@ struct gtel_nvml_process {
 
 /* What NVML gives, until it is started again. */
 enum gtel_nvml_lists {
-    GTEL_NVML_LISTS_NEW,       /* shares were not asked for yet */
-    GTEL_NVML_LISTS_SHARES,    /* they were */
-    GTEL_NVML_LISTS_NO_SHARES, /* there are none */
-    GTEL_NVML_LISTS_NONE       /* nor any list */
+    GTEL_NVML_LISTS_NEW,      /* shares were not asked for yet */
+    GTEL_NVML_LISTS_SHARES,   /* they were */
+    GTEL_NVML_LISTS_NO_SHARES /* there are none */
 };
 
 struct gtel_nvml_process_list {
@@ -49,6 +49,7 @@ struct gtel_nvml_processes {
     unsigned hidden;  /* further entries, of processes that have no number here */
     uint64_t seen_us; /* time of the newest share, on the driver's clock */
     enum gtel_nvml_lists lists;
+    uint64_t due_ns; /* when to ask for lists that were refused, or were not understood */
 };
 
 /* Whose numbers of processes NVML gives. */
