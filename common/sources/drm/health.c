@@ -244,14 +244,14 @@ static int find_repairs(struct drm_health *health, struct gtel_registry *registr
     for (size_t i = 0; i < n && kept < REPAIRS_MAX; i++) {
         r = find_repair(health, registry, names[i], &found[kept]);
         kept += r > 0 ? 1 : 0;
-        first = first < 0 || r > 0 ? first : r;
+        first = first < 0 ? first : r;
     }
     for (size_t i = 0; i < health->n; i++)
         if (!has_device(found, kept, health->repair[i]) && !is_card(health, health->repair[i]->key))
             gtel_registry_lost(registry, health->repair[i]);
     memcpy(health->repair, found, kept * sizeof(struct gtel_device *));
     health->n = kept;
-    return first;
+    return first < 0 ? first : 0;
 }
 
 static int discover(void *state, struct gtel_registry *registry)
