@@ -14,6 +14,7 @@ import concurrent.futures
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,19 @@ def case_folder(arguments, folder, _):
     check(b"E!" not in process.stderr.read(), "folder: no error")
 
 
+def case_agent(arguments, folder, _):
+    """Nor do those of an agent that stays in a folder of its own (collectd's BaseDir)."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    dup = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
+    with ours, theirs, subprocess.Popen(
+            [sys.executable, "-c", dup, str(theirs.fileno()), arguments.gtel, "--lane", "clients"],
+            cwd=folder, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL) as process:
+        theirs.close()
+        check(wait_for(lambda: os.readlink(f"/proc/{process.pid}/cwd") == "/", 5 * SLOW),
+              "agent: its helper leaves the folder")
+        process.kill()
+
+
 def case_signals(arguments, folder, _):
     """Helpers have a signal mask of their own, and ignore what is meant for the agent's group."""
     root = machine(arguments, folder, "hang", 3600)
@@ -200,7 +214,7 @@ def case_messages(arguments, folder, _):
 
 CASES = [(case_program, fault) for fault in FAULTS] + [
     (case_restarts, "hang"), (case_restarts, "spin"), (case_stopped, ""), (case_pipe, "hang"),
-    (case_pipe, "spin"), (case_folder, ""), (case_signals, ""), (case_messages, "")]
+    (case_pipe, "spin"), (case_folder, ""), (case_agent, ""), (case_signals, ""), (case_messages, "")]
 
 
 def under_collectd(arguments, folder, fault, way):

@@ -24,7 +24,9 @@ SECRETS = [
 ]
 OF_STARTER = ["brandt", "kowalski", "nguyen", "atlas07"]
 OF_HOMES = ["zacharias", "quentin"]
-SECRETS += OF_HOMES
+# Each of another file.
+OF_HOSTS = ["rack17", "tangerine", "seahorse"]
+SECRETS += OF_HOMES + OF_HOSTS[1:]
 SECRETS += OF_STARTER
 # Who started the program, of whom nothing else of the machine says.
 ENVIRON = b"HOME=/\0USER=brandt\0LOGNAME=kowalski\0SUDO_USER=nguyen\0HOSTNAME=atlas07\0"
@@ -32,8 +34,10 @@ HEAD = """file proc/sys/kernel/osrelease
 | 6.12.9-jsmith-rack17-node4-g1a2b3c4d5e6f
 file proc/sys/kernel/hostname
 | Rack17-Node4
+file proc/sys/kernel/domainname
+| tangerine
 file etc/hostname
-| rack17-node4.hpc.acme.example.org
+| seahorse.hpc.acme.example.org
 file etc/resolv.conf
 | nameserver 10.0.0.1
 | search hpc.acme.example.org zebralab.test
@@ -51,7 +55,7 @@ binary proc/self/environ
 # Lines behind the name of a file in the fixture, and the one to be replaced in it.
 COMMS = ["maria-train", "xJOSEx", "rack17_node4", "annalena", "00:1b:21:0a:ff:e0", "10.20.30.41",
          "otto@acme.invalid", "wlxaabbccddeeff", "brandt", "kowalski-1", "nguyen", "atlas07",
-         "zebralab.test", "quentin-job", "zacharias"]
+         "zebralab.test", "quentin-job", "zacharias", "tangerine", "seahorse-sim"]
 CGROUPS = [
     "0::/user.slice/user-48213.slice/user@48213.service/maria.scope",
     "0::/kubepods/burstable/pod7881ed9e-c63e-4425-b5e0-ac55a08ae939/"
@@ -191,8 +195,8 @@ def main():
     if "container=trainer," not in run(program, *PLAY, *TAGS, "--root", f"{out}-clients-i915.clean.tree"):
         sys.exit("the name of a container is not in the record")
     print(len(seen), "secrets")
-    if not seen.issuperset(OF_STARTER):
-        sys.exit(f"nowhere: {set(OF_STARTER) - seen}")
+    if not seen.issuperset(OF_STARTER + OF_HOSTS):
+        sys.exit(f"nowhere: {set(OF_STARTER + OF_HOSTS) - seen}")
     check_long(program, out)
     for name in ("clients-xe", "xe-b580", "i915-a770", "clients-amdgpu-6.14", "xe-ras", "intel-12"):
         with open(f"{fixtures}/{name}.tree", encoding="utf-8") as file:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The DRM cards of a lane and of a source. */
+#include "harness/alloc_fault.h"
 #include "harness/env_fault.h"
 #include "recording/tree.h"
 #include "sources/drm/cards.h"
@@ -176,6 +177,31 @@ static void test_faults(struct env_fault *fault)
             break;
     }
     CHECK_INT(fault->open_files, 0);
+}
+
+/* Without memory for a card it is not there, which is said, and the next discovery finds it. */
+static void test_no_memory(struct env_fault *fault)
+{
+    size_t failed = 0;
+    test_label = "no memory";
+    for (uint64_t k = 1;; k++) {
+        struct world world;
+        world_init(&world, &fault->env);
+        alloc_fault_arm(k);
+        int r = gather(&world);
+        bool has_failed = alloc_fault_count() >= k;
+        alloc_fault_arm(0);
+        CHECK(r == 0 || r == -ENOMEM);
+        CHECK(r < 0 || world.list.n == 2);
+        failed += r < 0;
+        CHECK_INT(gather(&world), 0);
+        CHECK_INT(world.list.n, 2);
+        world_done(&world);
+        if (!has_failed)
+            break;
+    }
+    CHECK(failed > 3);
+    test_label = "";
 }
 
 /* Listings of cards, which fail. */
@@ -461,6 +487,7 @@ int main(void)
         !CHECK(gtel_env_tree_init(tree, true, 0, &tree_env) == 0))
         return test_result();
     env_fault_init(&fault, &tree_env);
+    test_no_memory(&fault);
     test_retries(&fault);
     test_faults(&fault);
     test_restart(&fault);

@@ -6,9 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +136,25 @@ static void test_family(const struct gtel_env *env, const struct played_tools *t
     CHECK(is_gone);
 }
 
+/* What this process may hand down (capabilities(7), ambient) is gone before a program starts. */
+static void test_rights(const struct gtel_env *env, const struct played_tools *tools)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+    CHECK_INT(syscall(SYS_capget, &head, data), 0);
+    data[0].inheritable = data[0].permitted & 1u << CAP_NET_RAW;
+    if (data[0].inheritable == 0) /* not root */
+        return;
+    CHECK_INT(syscall(SYS_capset, &head, data), 0);
+    CHECK_INT(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0), 0);
+    int handle = start_again(env, tools);
+    CHECK(handle >= 0);
+    CHECK_INT(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_RAW, 0, 0), 0);
+    (void)env->ops->child_end(env->arg, handle);
+    data[0].inheritable = 0;
+    CHECK_INT(syscall(SYS_capset, &head, data), 0);
+}
+
 static void test_none(const struct gtel_env *env, const struct played_tools *tools)
 {
     char path[TOOL_PATH_MAX];
@@ -180,6 +202,7 @@ int main(void)
     test_inside(&env, &tools);
     test_family(&env, &tools);
     test_shortage(&env, &tools);
+    test_rights(&env, &tools);
     test_none(&env, &tools);
     gtel_env_posix_done(&env);
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);

@@ -120,6 +120,7 @@ static const struct {
     {"xe, wedged at last", GTEL_DRM_XE, 1, 256, ECANCELED, 3, 0, LENGTH, 0, -ECANCELED, 3},
     {"xe, gone", GTEL_DRM_XE, 1, LENGTH, ENODEV, 1, 0, 0, 0, -ENODEV, 1},
     {"xe, more than there is room for", GTEL_DRM_XE, 1, 256, 0, 0, 0, 0x80000000, 0, -E2BIG, 2},
+    {"xe, nothing to say", GTEL_DRM_XE, 1, 256, 0, 0, 0, 0, 0, 0, 2},
     {"xe, more the second time", GTEL_DRM_XE, 1, 256, 0, 0, 0, LENGTH, 0xffffffff, -E2BIG, 3},
 };
 

@@ -38,6 +38,9 @@ static const struct {
     {"not a configuration",
      DEBIAN "file etc/ld.so.conf.d/x.conf.bak\n| /opt/b/lib\n" FILE_OF("opt/b/lib"), NULL},
     {"a folder without it", CONF("/opt/b/lib") "file opt/b/lib/liby.so.1\n", NULL},
+    {"a file in the root",
+     CONF("include /x*.conf") "file xyz.conf\n| /opt/c/lib\n" FILE_OF("opt/c/lib"),
+     "opt/c/lib/libx.so.1"},
     {"files that include each other",
      CONF("include /etc/a.conf") "file etc/a.conf\n| include /etc/ld.so.conf /etc/a.conf\n"
                                  "| /opt/b/lib\n" FILE_OF("opt/b/lib"),

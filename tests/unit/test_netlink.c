@@ -74,6 +74,9 @@ static void test_messages(void)
     CHECK_INT(gtel_netlink_attr((struct gtel_str){zero, 4}, 1, &text), -EINVAL);
     CHECK_INT(gtel_netlink_attr((struct gtel_str){zero, 3}, 1, &text), -EINVAL);
     CHECK_INT(gtel_netlink_attr(GTEL_STR_NONE, 1, &text), -ENOENT);
+    static const char empty[] = "\4\0\1\0\4\0\2\0"; /* flags: their presence is what they say */
+    CHECK_INT(gtel_netlink_attr((struct gtel_str){empty, 8}, 2, &text), 0);
+    CHECK_INT(text.n, 0);
 }
 
 static void test_requests(void)

@@ -493,6 +493,9 @@ static const struct {
     {NUMBERS, "d", 3, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\n"},
     {OPEN, "d/x", 2, "file d/x\n| 2\n"},
     {OPEN, "a/dir/x", 2, "link a/dir -> ../d\nfile d/x\n| 2\n"},
+    {OPEN, "a/l", 2, "link a/l -> b\nfile a/b\n| 1\n"},
+    {OPEN, "a/root", 2, "link a/root -> /d/x\nfile d/x\n| 2\n"},
+    {OPEN, "a/near", 2, "link a/near -> e/f\nfile a/e/f\n| 3\n"},
     {OPEN, "d", -EISDIR, "dir d\n"},
     {OPEN, "no", -EACCES, "refuse no EACCES\n"},
     {OPEN, "empty", 0, "file empty\n"},
@@ -500,6 +503,7 @@ static const struct {
     {OPEN, "c", -ENOENT, ""},
     {STAT, "dev/dri/card0", 0, "char dev/dri/card0 226:0\n"},
     {STAT, "d/x", 0, "file d/x\nowner d/x 1000\n"},
+    {STAT, "a/root", 0, "link a/root -> /d/x\nfile d/x\nowner d/x 1000\n"},
     {STAT, "d", 0, "dir d\n"},
     {STAT, "c", -ENOENT, ""},
 };
@@ -510,6 +514,7 @@ static void test_questions(void)
     static const char text[] = "file a/b\n| 1\nlink a/l -> b\nlink a/dir -> ../d\n"
                                "link a/none -> nowhere\nfile d/x\n| 2\nfile d/7\nlink d/12 -> x\n"
                                "dir d/8\nrefuse no EACCES\nfile empty\nerror broken EIO\n"
+                               "link a/root -> /d/x\nlink a/near -> e/f\nfile a/e/f\n| 3\n"
                                "char dev/dri/card0 226:0\nowner d/x 1000\nowner d/y 0\nend\n";
     for (size_t i = 0; i < GTEL_ARRAY_LEN(questions); i++) {
         static struct recorder recorder;
