@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens between gathers: counters of few bits are read, however rare the gathers are. */
+#include "lanes/group.h"
 #include "lanes/wire.h"
 #include "harness/env_fault.h"
 #include "gtel.h"
@@ -338,10 +339,52 @@ static void test_helper(void)
     test_label = "";
 }
 
+/* An answer beyond its limit has no readings, and says how many they were. */
+static void test_limit(void)
+{
+    static struct machine machine;
+    static struct gtel_group group;
+    size_t limit = GTEL_FRAME_MAX;
+    size_t readings[2] = {0};
+    test_label = "limit";
+    if (!begin(&machine, CARD ENERGY STATUS("active") "end\n", false, "energy1_input") ||
+        !CHECK(gtel_group_init(&group, "kernel", &machine.fault.env, &machine.options) == 0))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        static struct gtel_wire_map map;
+        struct gtel_batch batch = {0};
+        struct gtel_registry registry = {0};
+        struct gtel_answer answer = {0};
+        struct gtel_frame frame;
+        struct gtel_buf out;
+        size_t used = 0;
+        map = (struct gtel_wire_map){0};
+        group.sent = UINT64_MAX; /* with the devices */
+        gtel_buf_init(&out, limit);
+        gtel_group_answer(&group, i, false, NULL, &out);
+        limit = out.n - 1;
+        CHECK_INT(gtel_frame_next(gtel_buf_text(&out), &frame, &used), 0);
+        CHECK_INT(gtel_wire_read_answer(frame.payload, &registry, &map, &batch, &answer), 0);
+        readings[i] = batch.n;
+        CHECK_INT(map.n, 1);
+        CHECK_INT(answer.dropped, 0); /* it is in the next one */
+        gtel_buf_done(&out);
+        gtel_batch_done(&batch);
+        gtel_registry_done(&registry);
+    }
+    CHECK(readings[0] > 2);
+    CHECK_INT(readings[1], 0);
+    CHECK(group.batch.dropped > 2);
+    gtel_group_done(&group);
+    end(&machine);
+    test_label = "";
+}
+
 int main(void)
 {
     test_hours();
     test_turns();
     test_helper();
+    test_limit();
     return test_result();
 }
