@@ -446,8 +446,51 @@ static void test_shares(void)
     test_label = "";
 }
 
+#define GT(n) "sys/devices/pci0000:00/0000:03:00.0/tile0/gt" n "/freq0/throttle/"
+#define REASONS(n) "file " GT(n) "status\n| 0\nfile " GT(n) "reason_pl1\n| 0\n"
+
+/* A GPU is not throttled while all its GTs say so; one that is silent for long does not count. */
+static void test_silent_part(void)
+{
+    static const char text[] =
+        "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"
+        "file sys/devices/pci0000:00/0000:03:00.0/uevent\n| DRIVER=xe\n"
+        "| PCI_SLOT_NAME=0000:03:00.0\n"
+        "link sys/devices/pci0000:00/0000:03:00.0/drm/card0/device -> ../../../0000:03:00.0\n"
+        "file sys/devices/pci0000:00/0000:03:00.0/power/runtime_status\n| active\n" REASONS("0")
+            REASONS("1") "at 5s\nerror " GT("1") "status EIO\nerror " GT(
+                "1") "reason_pl1 EIO\nend\n";
+    struct record record = {0};
+    struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    struct gtel_options options;
+    struct gtel_context *context = NULL;
+    char error[128];
+    test_label = "silent part";
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0))
+        return;
+    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+    env.log = (struct gtel_log){on_log, &record};
+    gtel_options_init(&options);
+    struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
+    CHECK_INT(gtel_context_new(&setup, &context), 0);
+    for (unsigned second = 0; second < 20; second++) {
+        bool is_known = second < 5 || second > 4 + GTEL_SERIES_AGE / 2;
+        record.of_metric[GTEL_M_GPU_THROTTLED] = 0;
+        gtel_context_gather(context);
+        CHECK_INT(record.of_metric[GTEL_M_GPU_THROTTLED], is_known);
+        gtel_env_tree_step(&env, 1000000000);
+    }
+    gtel_context_free(context);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+    test_label = "";
+}
+
 int main(void)
 {
+    test_silent_part();
     test_shares();
     test_meters();
     test_intervals();
