@@ -102,7 +102,6 @@ LoadPlugin gpu_drm
 LoadPlugin gpu_clients
 <Plugin gpu_intel>
   Deadline "500ms"
-  Sources "xe" "i915"
 </Plugin>
 .fi
 .SH DESCRIPTION

@@ -100,7 +100,7 @@ def rights(root):
     """The table of the documents by right: which values need it."""
     needs = {}
     for row in rows(root):
-        if not row.right.startswith(("none", "as ")):
+        if row.right != "none" and not row.right.startswith("as "):
             fields = needs.setdefault(row.right, {})
             for source in row.sources:
                 fields.setdefault(source, set()).update(row.measurements)

@@ -71,7 +71,7 @@ void gtel_collectd_configure(const oconfig_item_t *block, struct gtel_options *o
         enum gtel_option id = gtel_option_find(gtel_str_of(item->key), GTEL_OPTION_COLLECTD);
         if (id == GTEL_O_COUNT || item->children_num > 0)
             gtel_log(log, GTEL_LOG_WARNING,
-                     "unknown option '%.80s' is ignored; the README lists those of this plugin",
+                     "unknown option '%.80s' is ignored; collectd-gtel(5) lists the plugin's",
                      item->key ? item->key : "");
         else
             set_option(item, id, options, log);

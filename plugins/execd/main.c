@@ -100,7 +100,7 @@ static int gather(struct program *program)
     if (dropped == 0 && program->encoder.dropped > 0)
         gtel_log(&program->log, GTEL_LOG_WARNING,
                  "readings were dropped from the output: more than %d MB in one gather, or values "
-                 "beyond 64 bits; --sources takes fewer",
+                 "beyond 63 bits; --sources takes fewer",
                  OUTPUT_MAX >> 20);
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
