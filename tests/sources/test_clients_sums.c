@@ -522,23 +522,43 @@ static void test_numbers(void)
     gtel_buf_done(&text);
 }
 
-/* While virtual functions are on, guests use the GPU, and no process here is theirs. */
+/*
+ * While virtual functions are on, guests use the GPU, and no process here is theirs; nor is it
+ * known while the file that says so cannot be opened (-1).
+ */
 static void test_functions(void)
 {
-    static const unsigned functions[] = {0, 0, 2, 2, 0, 0};
-    static const struct expected expected[] = {
-        {0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}};
+    static const struct {
+        const char *label;
+        int functions[6];
+        struct expected expected[5];
+    } cases[] = {
+        {"virtual functions",
+         {0, 0, 2, 2, 0, 0},
+         {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}}},
+        {"perhaps some",
+         {-1, -1, -1, 0, 0, 0},
+         {{-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}, {0.1, 0.1}}},
+    };
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
-    begin(&text);
-    put_client(&text, 700, 45, 1000);
-    for (unsigned t = 0; t <= 5; t++) {
-        if (t > 0)
-            gtel_buf_printf(&text, "at %us\n", t);
-        gtel_buf_printf(&text, "file %s/sriov_numvfs\n| %u\n", folder, functions[t]);
-        put_ms(&text, 700, 45, 1000 + t * 100);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        begin(&text);
+        put_client(&text, 700, 45, 1000);
+        for (unsigned t = 0; t <= 5; t++) {
+            int functions = cases[i].functions[t];
+            if (t > 0)
+                gtel_buf_printf(&text, "at %us\n", t);
+            if (functions < 0)
+                gtel_buf_printf(&text, "refuse %s/sriov_numvfs EACCES\n", folder);
+            if (functions >= 0 && t > 0 && cases[i].functions[t - 1] < 0)
+                gtel_buf_printf(&text, "gone %s/sriov_numvfs\n", folder);
+            if (functions >= 0)
+                gtel_buf_printf(&text, "file %s/sriov_numvfs\n| %d\n", folder, functions);
+            put_ms(&text, 700, 45, 1000 + t * 100);
+        }
+        check(cases[i].label, &text, cases[i].expected, 5);
     }
-    check("virtual functions", &text, expected, 5);
     gtel_buf_done(&text);
 }
 

@@ -130,11 +130,12 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
 static void read_vfs(const struct gtel_env *env, struct gtel_client_device *device)
 {
     uint64_t n = 0;
-    if (device->wants_vfs && !gtel_fs_is_open(&device->vfs))
-        (void)gtel_fs_open(env, &device->vfs, GTEL_FS_AT("%s/sriov_numvfs", device->path));
-    device->wants_vfs = false;
-    bool has_vfs =
-        gtel_fs_is_open(&device->vfs) && (gtel_fs_read_u64(env, &device->vfs, &n) < 0 || n > 0);
+    int r = device->wants_vfs ? gtel_fs_open_optional(env, &device->vfs,
+                                                      GTEL_FS_AT("%s/sriov_numvfs", device->path))
+                              : 0;
+    device->wants_vfs = r < 0;
+    bool has_vfs = r < 0 || (gtel_fs_is_open(&device->vfs) &&
+                             (gtel_fs_read_u64(env, &device->vfs, &n) < 0 || n > 0));
     bool had_vfs = device->guests == GTEL_GUESTS_PRESENT;
     device->guests = has_vfs ? GTEL_GUESTS_PRESENT : had_vfs ? GTEL_GUESTS_LEFT : GTEL_GUESTS_NONE;
 }
