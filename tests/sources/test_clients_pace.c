@@ -169,6 +169,37 @@ static void test_deadline(void)
     test_label = "";
 }
 
+/*
+ * Two processes that each take several gathers, and change in each: between them the others have
+ * their turn, and the first scan ends when each was walked once.
+ */
+static void test_two_busy(void)
+{
+    enum { FDS = 600, GATHERS = 14 };
+    static struct scan_world world;
+    struct gtel_buf text;
+    unsigned found = 0;
+    test_label = "two busy processes";
+    gtel_buf_init(&text, 1 << 20);
+    scan_put_process(&text, 5, FDS);
+    scan_put_process(&text, 6, FDS);
+    scan_put_client(&text, 9, 3, 1);
+    for (unsigned n = 1; n < GATHERS; n++)
+        gtel_buf_printf(&text, "at %us\n" OTHER("5", "%u") OTHER("6", "%u"), n, FDS + n, FDS + n,
+                        FDS + n, FDS + n);
+    if (!begin(&world, &text, millisecond_ns))
+        return;
+    for (unsigned n = 1; n <= GATHERS; n++) {
+        CHECK_INT(n == 1 ? scan_gather(&world) : scan_later(&world), 0);
+        found = found == 0 && world.pid[1] == 9 ? n : found;
+    }
+    CHECK_INT(found, 3);
+    CHECK_INT(scan_counts(&world)->unknown, 0);
+    CHECK(!scan_counts(&world)->is_first);
+    scan_stop(&world);
+    test_label = "";
+}
+
 /* Very many new clients are found over several gathers, so that reading them has an end, too. */
 static void test_fresh(void)
 {
@@ -186,6 +217,30 @@ static void test_fresh(void)
         CHECK_INT(world.texts, texts[i] + (i == 1 || i == 2)); /* and the one that leads */
         CHECK_INT(world.pid[1], 5);
     }
+    scan_stop(&world);
+    test_label = "";
+}
+
+/* A process that leaks descriptors of a GPU leaves room for others, and is not walked in vain. */
+static void test_leak(void)
+{
+    enum { FDS = 4100, GATHERS = 6 };
+    static struct scan_world world;
+    struct gtel_buf text;
+    test_label = "leak";
+    gtel_buf_init(&text, 1 << 22);
+    for (unsigned fd = 0; fd < FDS; fd++)
+        scan_put_client(&text, 5, fd, 1);
+    scan_put_client(&text, 6, 3, 2);
+    if (!begin(&world, &text, 0))
+        return;
+    for (size_t i = 0; i < GATHERS; i++)
+        CHECK_INT(i == 0 ? scan_gather(&world) : soon(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 6);
+    CHECK_INT(scan_counts(&world)->waiting, 0);
+    outside.checks = 0;
+    CHECK_INT(soon(&world), 0);
+    CHECK_INT(outside.checks, 0);
     scan_stop(&world);
     test_label = "";
 }
@@ -336,7 +391,9 @@ int main(void)
     test_unknown();
     test_still_known();
     test_deadline();
+    test_two_busy();
     test_fresh();
+    test_leak();
     test_read_in_time();
     test_round();
     test_share_of_round();

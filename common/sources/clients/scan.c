@@ -42,6 +42,10 @@ static int keep_pid(void *arg, uint32_t pid)
     struct gtel_scan *scan = arg;
     if (pid == scan->own_pid || pid == 0)
         return 0;
+    if (scan->pids == PROCESSES_MAX) {
+        scan->counts.dropped++;
+        return 1; /* the others are not seen */
+    }
     if (!gtel_grow(&scan->pid, &scan->pids_size, scan->pids + 1, PROCESSES_MAX, sizeof(*scan->pid)))
         return -ENOMEM;
     scan->pid[scan->pids++] = pid;
@@ -350,6 +354,25 @@ static int check_device(void *arg, uint32_t fd)
     return 0;
 }
 
+/*
+ * No client's text is as long as that. The kernel makes those of inotify and epoll with all that
+ * they watch in each read (fs/notify/fdinfo.c, fs/eventpoll.c), which takes milliseconds with
+ * thousands: such a descriptor is left alone until the rotation comes to its process.
+ */
+static bool is_long(const struct gtel_scan_process *process, uint32_t fd)
+{
+    for (size_t i = 0; i < process->longs; i++)
+        if (process->long_fd[i] == fd)
+            return true;
+    return false;
+}
+
+static void keep_long(struct gtel_scan_process *process, uint32_t fd)
+{
+    if (process->longs < GTEL_SCAN_LONGS_MAX && !is_long(process, fd))
+        process->long_fd[process->longs++] = fd;
+}
+
 /* Without permission to check devices, each text is read. One that cannot be may be a client's. */
 static int check_text(void *arg, uint32_t fd)
 {
@@ -360,10 +383,14 @@ static int check_text(void *arg, uint32_t fd)
     if (is_late(walk, fd))
         return 1;
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/fdinfo/%" PRIu32, walk->process->pid, fd);
-    int r = gtel_fs_text(scan->env, path, scan->text, sizeof(scan->text), &text);
+    int r = is_long(walk->process, fd)
+                ? -E2BIG
+                : gtel_fs_text(scan->env, path, scan->text, sizeof(scan->text), &text);
     bool is_drm = r == 0 && (!scan->hooks->is_drm || scan->hooks->is_drm(scan->hooks->arg, text));
-    if (is_drm || (r < 0 && !gtel_scan_is_ended(r)))
+    if (is_drm || (r < 0 && r != -E2BIG && !gtel_scan_is_ended(r)))
         add(walk, &(struct gtel_scan_found){.fd = fd});
+    if (r == -E2BIG)
+        keep_long(walk->process, fd);
     return 0;
 }
 
@@ -508,9 +535,12 @@ static void walk_due(struct gtel_scan *scan)
     size_t first = find_from(scan, scan->walk_pid);
     for (size_t n = 0; n < scan->processes; n++) {
         struct gtel_scan_process *process = &scan->process[(first + n) % scan->processes];
+        uint32_t from = process->next_fd;
         scan->walk_pid = process->pid;
-        if (!walk_if_due(scan, process))
+        if (!walk_if_due(scan, process)) {
+            scan->walk_pid += process->next_fd != from ? 1 : 0; /* it has had its turn */
             return;
+        }
     }
     scan->walk_pid = 0;
     scan->is_through = true;
@@ -556,6 +586,7 @@ static void rotate(struct gtel_scan *scan)
             return;
         scan->rotation_pid = process->pid + 1;
         scan->round_walked++;
+        process->longs = 0;
         if (is_wanted)
             (void)walk_process(scan, process); /* what is left of it is due in the next gather */
     }
@@ -584,7 +615,6 @@ static void count(struct gtel_scan *scan)
     struct gtel_scan_counts *counts = &scan->counts;
     counts->visible = counts->unknown = counts->readable = counts->by_text = counts->waiting = 0;
     counts->has_init = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
-    counts->is_first = !scan->is_through;
     for (size_t i = 0; i < scan->processes; i++) {
         const struct gtel_scan_process *process = &scan->process[i];
         bool is_readable = process->walked == GTEL_SCAN_READ && process->ino != 0;
@@ -596,6 +626,8 @@ static void count(struct gtel_scan *scan)
         counts->waiting += process->is_due || process->next_fd != 0 ? 1 : 0;
         counts->by_text += is_readable && process->is_by_text ? 1 : 0;
     }
+    scan->is_through = scan->is_through || counts->unknown == 0;
+    counts->is_first = !scan->is_through;
 }
 
 int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks)

@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-enum { GTEL_SCAN_TEXT_MAX = 16384 };
+enum { GTEL_SCAN_TEXT_MAX = 16384, GTEL_SCAN_LONGS_MAX = 4 };
 
 /* A descriptor of a DRM device, or one whose text is that of a client. */
 struct gtel_scan_slot {
@@ -53,17 +53,20 @@ enum gtel_scan_walked { GTEL_SCAN_NEVER, GTEL_SCAN_REFUSED, GTEL_SCAN_READ };
 struct gtel_scan_process {
     struct gtel_scan_owner owner;
     uint32_t pid;
-    uint32_t first;    /* slot */
-    uint64_t ino;      /* of proc/PID/fd; 0: not asked yet */
-    uint64_t size;     /* descriptors, when asked last */
-    uint64_t begin_ns; /* when it was listed first; 0: in the first gather */
-    uint32_t next_fd;  /* where an unfinished walk goes on; 0: there is none */
-    uint32_t checked;  /* descriptors in the present walk so far */
-    uint32_t refused;  /* of these: which may not be checked */
-    int dir_plus_1;    /* proc/PID/fd, kept; 0: not */
-    bool is_due;       /* wants a walk, or another one after an unfinished one */
-    bool is_ended;     /* since processes were listed */
-    bool is_by_text;   /* descriptors may not be checked: their texts are read */
+    uint32_t first; /* slot */
+    uint32_t slots;
+    uint64_t ino;                          /* of proc/PID/fd; 0: not asked yet */
+    uint64_t size;                         /* descriptors, when asked last */
+    uint64_t begin_ns;                     /* when it was listed first; 0: in the first gather */
+    uint32_t next_fd;                      /* where an unfinished walk goes on; 0: there is none */
+    uint32_t checked;                      /* descriptors in the present walk so far */
+    uint32_t refused;                      /* of these: which may not be checked */
+    uint32_t long_fd[GTEL_SCAN_LONGS_MAX]; /* whose texts are too long to be a client's */
+    uint32_t longs;
+    int dir_plus_1;  /* proc/PID/fd, kept; 0: not */
+    bool is_due;     /* wants a walk, or another one after an unfinished one */
+    bool is_ended;   /* since processes were listed */
+    bool is_by_text; /* descriptors may not be checked: their texts are read */
     enum gtel_scan_role role;
     enum gtel_scan_walked walked; /* when that was done last */
 };
@@ -108,7 +111,7 @@ struct gtel_scan {
     uint64_t now_ns;      /* when the gather began */
     uint64_t deadline_ns; /* of walking */
     uint32_t walk_pid;    /* where walking goes on */
-    bool is_through;      /* everything was walked once */
+    bool is_through;      /* each process was walked once */
 
     uint64_t walked;       /* descriptors in this round, or in the first scan */
     uint64_t round_ns;     /* when this round of the rotation began */
