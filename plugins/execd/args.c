@@ -34,7 +34,7 @@ static const struct switch_row {
      "Print that table again each --interval (2s), until it is interrupted."},
     {"explain", NULL, SWITCH_FLAG, PLACE(is_explained),
      "Print a table instead of line protocol: each field with its value and where it comes from. "
-     "Once, unless --count or --interval says otherwise."},
+     "Once, unless --count or --interval (2s) says otherwise."},
     {"fix-script", NULL, SWITCH_FIX_SCRIPT, 0,
      "Print the commands that gtel doctor advises as a shell script, to be read and run by a "
      "person."},
@@ -246,11 +246,12 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
         args->action = GTEL_ARGS_LANE;
     if (args->is_watching && (args->is_once || args->is_explained))
         return fail(problem, "--watch goes with none of --once, --explain, doctor and capture");
-    if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
+    if (args->is_explained && args->count <= 1 && !gtel_args_has_clock(args))
+        args->is_once = true;
+    if ((args->is_watching || (args->is_explained && !args->is_once)) &&
+        !args->options.value[GTEL_O_INTERVAL].is_given)
         (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);
     bool is_clocked = gtel_args_has_clock(args);
-    if (args->is_explained && args->count == 0 && !is_clocked)
-        args->is_once = true;
     /* Two gathers of a recorded machine need no real time, and give the same values each time. */
     if (args->is_once && args->root && gtel_str_ends(gtel_str_of(args->root), GTEL_STR(".tree")))
         args->is_stepped = true;
