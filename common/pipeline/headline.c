@@ -165,8 +165,10 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     if (rule_of[now->metric] == 0)
         return;
     size_t index = rule_of[now->metric] - 1;
-    if (index == GTEL_HEADLINE_THROTTLE_STATUS)
-        index = GTEL_HEADLINE_THROTTLE_ACTIVE; /* one set of parts */
+    if (index == GTEL_HEADLINE_THROTTLE_STATUS) {
+        add_part(&headline->choice[index], ANY, series, is_missing); /* summaries alone suffice */
+        index = GTEL_HEADLINE_THROTTLE_ACTIVE;                       /* one set of parts */
+    }
     const struct rule *rule = &rules[index];
     uint32_t position = position_of(rule, now);
     uint32_t source = series->rank % GTEL_RANK_STEP;

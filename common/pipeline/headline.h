@@ -15,7 +15,8 @@
  * GT that slept least was awake, unless engines are counted. Idle time waits for one sample more,
  * in which a measurement that takes a while can show up: a series does not begin with a value that
  * is replaced immediately. A GPU is throttled while any reason holds on any of its GTs; it is not
- * while all of them are known and none does.
+ * while all of them are known and none does, or the driver's summary of each GT says so: then
+ * another source's reasons may be late.
  */
 #ifndef GTEL_PIPELINE_HEADLINE_H
 #define GTEL_PIPELINE_HEADLINE_H

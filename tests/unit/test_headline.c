@@ -404,6 +404,18 @@ static const struct part_case {
      GTEL_HEADLINE_THROTTLE_ACTIVE,
      {{GTEL_M_THROTTLE_ACTIVE, "pl1", 0, 1}, {GTEL_M_THROTTLE_STATUS, "", -1, 2}},
      -1},
+    {"a driver's summary, beside a late reason of another source",
+     GTEL_HEADLINE_THROTTLE_STATUS,
+     {{GTEL_M_THROTTLE_STATUS, "", 0, 1}, {GTEL_M_THROTTLE_ACTIVE, "any_power", -1, 2}},
+     0},
+    {"the summary of one GT is missing",
+     GTEL_HEADLINE_THROTTLE_STATUS,
+     {{GTEL_M_THROTTLE_STATUS, "", 0, 1}, {GTEL_M_THROTTLE_STATUS, "", -1, 1}},
+     -1},
+    {"no summary",
+     GTEL_HEADLINE_THROTTLE_STATUS,
+     {{GTEL_M_THROTTLE_ACTIVE, "pl1", 0, 1}, {GTEL_M_THROTTLE_ACTIVE, "any_power", -1, 2}},
+     -1},
 };
 
 static void test_parts(void)
