@@ -329,6 +329,38 @@ static void test_uncounted(void)
     test_label = "";
 }
 
+/* Whether errors are counted is unknown while a folder cannot be listed: a 0 may be nobody's. */
+static void test_unlisted(void)
+{
+    static const char *const folders[] = {"sys/bus/pci_express/drivers",
+                                          "sys/bus/pci_express/drivers/aer"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[2048];
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        test_label = folders[i];
+        (void)snprintf(text, sizeof(text), "%srefuse %s EIO\nat 1s\ndir %s\nend\n",
+                       CARD("i915") PORTS SERVICE AER("0", "0", "2"), folders[i], folders[i]);
+        if (!CHECK(machine_init(&machine, text, "drm_health")))
+            break;
+        CHECK_INT(machine_gather(&machine), -EIO);
+        machine.needs_discovery = false;
+        machine.version = machine.cards.version;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), -1);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), 2);
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        check_findings(&findings, (const char *const[]){NULL}, 1);
+        gtel_findings_done(&findings);
+        machine_step(&machine, 1000);
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 0);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 static void test_faults(void)
 {
     static const char text[] =
@@ -368,6 +400,7 @@ int main(void)
     test_refused();
     test_functions();
     test_uncounted();
+    test_unlisted();
     test_faults();
     return test_result();
 }

@@ -40,7 +40,8 @@ struct health_card {
  * root port has its AER service (kernel: pci/pcie/aer.c, pci/pcie/portdrv.c).
  */
 enum aer_state {
-    AER_SERVED,     /* or not known */
+    AER_UNKNOWN,
+    AER_SERVED,     /* or there is no such folder, as in a recording without it */
     AER_DISABLED,   /* the driver is not there: pci=noaer */
     AER_OF_FIRMWARE /* no port has it: the firmware keeps the errors to itself, or none has AER */
 };
@@ -106,14 +107,18 @@ static int open_aer(const struct gtel_env *env, struct health_card *own)
     return first;
 }
 
-static enum aer_state find_aer(const struct gtel_env *env)
+/* 0, or a negative errno: then *aer stays as it was. */
+static int find_aer(const struct gtel_env *env, enum aer_state *aer)
 {
     static const char driver[] = "sys/bus/pci_express/drivers/aer";
     int r = env->ops->dir_list(env->arg, "sys/bus/pci_express/drivers", stop_at_any, NULL);
-    if (r != 1)
-        return AER_SERVED; /* not known, as in a recording without it */
-    r = env->ops->dir_list(env->arg, driver, stop_at_port, NULL);
-    return r == -ENOENT ? AER_DISABLED : r == 0 ? AER_OF_FIRMWARE : AER_SERVED;
+    if (r < 0 && !gtel_error_is_no_path(r))
+        return r;
+    int ports = r == 1 ? env->ops->dir_list(env->arg, driver, stop_at_port, NULL) : 1;
+    if (ports < 0 && ports != -ENOENT)
+        return ports;
+    *aer = ports < 0 ? AER_DISABLED : ports == 0 ? AER_OF_FIRMWARE : AER_SERVED;
+    return 0;
 }
 
 /*
@@ -257,10 +262,11 @@ static int find_repairs(struct drm_health *health, struct gtel_registry *registr
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct drm_health *health = state;
-    health->aer = find_aer(health->source.env);
-    int first = gtel_card_source_discover(state, registry);
+    int first = find_aer(health->source.env, &health->aer);
+    int r = gtel_card_source_discover(state, registry);
+    first = first < 0 ? first : r;
     bool is_intel = health->source.cards.drivers == drivers;
-    int r = is_intel ? find_repairs(health, registry) : 0;
+    r = is_intel ? find_repairs(health, registry) : 0;
     return first < 0 ? first : r;
 }
 
@@ -377,7 +383,7 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
     bool is_function = gtel_fs_exists(health->source.env, GTEL_FS_AT("%s/physfn", own->card->path));
     bool is_open = gtel_fs_is_open(&own->aer[0]);
     bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
-    if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))
+    if (is_integrated || is_function || (is_open && health->aer <= AER_SERVED))
         return;
     gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
                      !is_open                      ? absent
