@@ -287,9 +287,11 @@ static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
     uint32_t *reported = &map->arrivals[device->index];
     bool has_returned = *reported != 0 && *reported != arrivals;
     bool may_be_other = has_returned && label[GTEL_LABEL_INSTANCE].n > 0; /* numbers return */
+    bool is_other =
+        *reported != arrivals && gtel_device_label_id(registry, device, label[GTEL_LABEL_PCI_ID]);
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++) {
         /* These may change while the driver is reloaded. */
-        if (l >= GTEL_LABEL_CARD || (l == GTEL_LABEL_DRIVER && has_returned) ||
+        if (l >= GTEL_LABEL_CARD || is_other || (l == GTEL_LABEL_DRIVER && has_returned) ||
             (l == GTEL_LABEL_UUID && may_be_other))
             gtel_device_relabel(registry, device, (enum gtel_label)l, label[l]);
         else

@@ -105,6 +105,18 @@ void gtel_device_label(struct gtel_registry *registry, struct gtel_device *devic
         gtel_device_relabel(registry, device, label, value);
 }
 
+bool gtel_device_label_id(struct gtel_registry *registry, struct gtel_device *device,
+                          struct gtel_str value)
+{
+    struct gtel_str before = gtel_str_of(device->label[GTEL_LABEL_PCI_ID]);
+    bool is_other = value.n > 0 && before.n > 0 && !gtel_str_eq(value, before);
+    for (size_t l = GTEL_LABEL_MODEL; is_other && l < GTEL_LABEL_COUNT; l++)
+        if (l != GTEL_LABEL_INSTANCE) /* that of a virtual function goes with the address */
+            device->label[l][0] = '\0';
+    gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, value);
+    return is_other;
+}
+
 void gtel_device_label_part(struct gtel_registry *registry, struct gtel_device *part,
                             const struct gtel_device *whole)
 {

@@ -106,6 +106,12 @@ void gtel_device_label(struct gtel_registry *registry, struct gtel_device *devic
                        enum gtel_label label, struct gtel_str value);
 void gtel_device_relabel(struct gtel_registry *registry, struct gtel_device *device,
                          enum gtel_label label, struct gtel_str value);
+/*
+ * Sets the label pci_id. True: it was another one, so another GPU has the address now; the labels
+ * from the model on, which are those of the GPU before, are emptied.
+ */
+bool gtel_device_label_id(struct gtel_registry *registry, struct gtel_device *device,
+                          struct gtel_str value);
 /* Sets those labels of a part of a GPU, where they are empty, that say which GPU it is. */
 void gtel_device_label_part(struct gtel_registry *registry, struct gtel_device *part,
                             const struct gtel_device *whole);

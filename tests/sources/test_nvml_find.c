@@ -307,6 +307,12 @@ static const struct {
     {"at 20s\ncall nvmlDeviceGetUUID 0 = GPU-c\n", GTEL_LABEL_UUID, "GPU-c"},
     {"call nvmlDeviceGetMigMode 0 = 0 0\nat 20s\ncall nvmlDeviceGetMigMode 0 = 1 1\n",
      GTEL_LABEL_MODES, "mig=on"},
+    /* Another GPU at the address has nothing of the one before. */
+    {"at 20s\ncall nvmlDeviceGetPciInfo_v3 0 = 0:19:00.0 0x1fff10de 0\n", GTEL_LABEL_PCI_ID,
+     "10de:1fff"},
+    {"at 20s\ncall nvmlDeviceGetPciInfo_v3 0 = 0:19:00.0 0x1fff10de 0\n"
+     "call nvmlDeviceGetVbiosVersion 0 = !3\n",
+     GTEL_LABEL_FIRMWARE, ""},
 };
 
 static void test_labels(void)
@@ -377,7 +383,12 @@ static void test_link_is_asked_once(void)
                  {"call nvmlDeviceGetMaxPcieLinkGeneration 0 = 3\n", 6 + 3},
                  {"call nvmlDeviceGetMaxPcieLinkGeneration 0 = 3\n"
                   "call nvmlDeviceGetMaxPcieLinkWidth 0 = 16\n",
-                  4 + 3}};
+                  4 + 3},
+                 {"call nvmlDeviceGetMaxPcieLinkGeneration 0 = 3\n"
+                  "call nvmlDeviceGetMaxPcieLinkWidth 0 = 16\n"
+                  "at 20s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+                  "at 50s\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n", /* it may be another */
+                  4 + 3 + 1}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine m;
         test_label = cases[i].text;

@@ -373,6 +373,45 @@ static void test_names(void)
     test_label = "";
 }
 
+#define PLUGGED(n, id)                                                                             \
+    CARD(n, "0000:03:00.0", "xe\n| PCI_ID=8086:" id, "active")                                     \
+    "file usr/share/misc/pci.ids\n| 8086  Intel\n| \te20b  Battlemage G21 [Arc B580]\n"            \
+    "| \t56a0  DG2 [Arc A770]\n"
+
+/* Another card in the same enclosure, also where its address was empty for no listing. */
+static void test_swapped(void)
+{
+    static const char *const machines[] = {
+        PLUGGED("1", "E20B") "at 1s\ngone sys/class/drm/card1\nat 2s\n" PLUGGED("1",
+                                                                                "56A0") "end\n",
+        PLUGGED("1", "E20B") "at 2s\n" PLUGGED("1", "56A0") "end\n"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(machines); i++) {
+        char error[200];
+        struct gtel_tree *tree;
+        struct gtel_env env;
+        struct world world;
+        test_label = i == 0 ? "swapped" : "swapped between listings";
+        if (!CHECK(gtel_tree_parse(gtel_str_of(machines[i]), &tree, error, sizeof(error)) == 0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+            return;
+        world_init(&world, &env);
+        for (int t = 0; t <= 2; t++) {
+            CHECK_INT(gather(&world), 0);
+            gtel_env_tree_step(&env, 1000000000);
+        }
+        const struct gtel_device *device = world.registry.device[0];
+        CHECK_INT(world.registry.n, 1);
+        CHECK_INT(device->arrivals, 2);
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PCI_ID]), "8086:56a0");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), "Intel Arc A770");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_CARD]), "card1");
+        world_done(&world);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 #define BOARD_UEVENT(compatible)                                                                   \
     "file sys/class/drm/card0/device/uevent\n| DRIVER=panthor\n" compatible "end\n"
 
@@ -495,6 +534,7 @@ int main(void)
     test_functions();
     test_statuses();
     test_names();
+    test_swapped();
     test_boards();
     test_amd_names();
     gtel_env_tree_done(&tree_env);

@@ -208,8 +208,10 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
         return -ENOMEM;
     if (card->listing == cards->listings)
         return 0; /* one device with two cards */
-    bool is_same =
-        strcmp(card->drm.card, drm->card) == 0 && strcmp(card->drm.driver, drm->driver) == 0;
+    bool is_known = card->drm.vendor_id != 0 && drm->vendor_id != 0;
+    bool is_same = strcmp(card->drm.card, drm->card) == 0 &&
+                   strcmp(card->drm.driver, drm->driver) == 0 &&
+                   (!is_known || card->drm.device_id == drm->device_id);
     if (card->is_present && !is_same)
         gtel_card_leave(card, registry);
     cards->version += card->is_present ? 0 : 1;

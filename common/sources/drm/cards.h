@@ -175,9 +175,9 @@ static inline struct gtel_card *gtel_card_at(const struct gtel_card_list *list, 
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device, const struct gtel_drm_card *drm);
 /*
- * Sets the labels vendor, model and pci_id where they are empty: the same for all sources. The
- * model is the best name that is known: on the market, of the platform, the ids; without PCI, that
- * of the device tree.
+ * Sets the labels vendor, model and pci_id where they are empty or of another GPU that had the
+ * address before: the same for all sources. The model is the best name that is known: on the
+ * market, of the platform, the ids; without PCI, that of the device tree.
  */
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm);

@@ -114,16 +114,15 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
     size_t vendor = vendor_of(drm->vendor_id);
     const char *maker = maker_of(drm);
     const char *twin = NULL;
-    bool is_named = device->label[GTEL_LABEL_MODEL][0] != '\0';
     bool is_known = !drm->is_pci || drm->vendor_id != 0; /* a name without its ids would stay */
-    gtel_device_label(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(maker));
+    gtel_device_relabel(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(maker));
     if (drm->vendor_id != 0) {
         (void)snprintf(text, sizeof(text), "%04x:%04x", drm->vendor_id, drm->device_id);
-        gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+        (void)gtel_device_label_id(registry, device, gtel_str_of(text));
         if (drm->vendor_id != AMD) /* whose names differ by the revision, too */
             twin = find_twin(registry, device);
     }
-    if (is_named || !is_known)
+    if (device->label[GTEL_LABEL_MODEL][0] != '\0' || !is_known)
         return;
     if (twin)
         (void)gtel_str_copy(text, sizeof(text), gtel_str_of(twin));

@@ -98,6 +98,11 @@ static void label_gpu(const struct gtel_nvml *nvml, struct gtel_registry *regist
     const struct gtel_nvml_calls *call = &nvml->library.call;
     char text[GTEL_NVML_VERSION_SIZE] = "";
     unsigned minor;
+    bool has_id = (pci->pci_device_id & 0xffff) == VENDOR_NVIDIA;
+    if (has_id) {
+        (void)snprintf(text, sizeof(text), "%04x:%04x", VENDOR_NVIDIA, pci->pci_device_id >> 16);
+        (void)gtel_device_label_id(registry, gpu->device, gtel_str_of(text));
+    }
     label_text(registry, gpu, GTEL_LABEL_MODEL, call->nvmlDeviceGetName);
     label_text(registry, gpu, GTEL_LABEL_UUID, call->nvmlDeviceGetUUID);
     label_text(registry, gpu, GTEL_LABEL_FIRMWARE, call->nvmlDeviceGetVbiosVersion);
@@ -109,13 +114,9 @@ static void label_gpu(const struct gtel_nvml *nvml, struct gtel_registry *regist
         (void)snprintf(text, sizeof(text), "nvidia%u", minor);
         gtel_device_label(registry, gpu->device, GTEL_LABEL_CARD, gtel_str_of(text));
     }
-    if ((pci->pci_device_id & 0xffff) != VENDOR_NVIDIA)
+    if (!has_id)
         return;
-    (void)snprintf(text, sizeof(text), "%04x:%04x", pci->pci_device_id & 0xffff,
-                   pci->pci_device_id >> 16);
-    gtel_device_label(registry, gpu->device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
-    (void)snprintf(text, sizeof(text), "NVIDIA %04x:%04x", pci->pci_device_id & 0xffff,
-                   pci->pci_device_id >> 16);
+    (void)snprintf(text, sizeof(text), "NVIDIA %04x:%04x", VENDOR_NVIDIA, pci->pci_device_id >> 16);
     gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, gtel_str_of(text));
 }
 
@@ -189,8 +190,10 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
     struct gtel_nvml_gpu *gpu = add_gpu(nvml, registry, gtel_str_of(key));
     if (!gpu)
         return SKIPPED;
-    if (gpu->is_unavailable)
+    if (gpu->is_unavailable) {
         gtel_nvml_gpu_forget(gpu);
+        gpu->pcie.speed = 0;
+    }
     gpu->is_found = true;
     gpu->is_unavailable = false;
     gpu->handle = handle;
