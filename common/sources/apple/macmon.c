@@ -71,8 +71,9 @@ struct macmon {
     bool has_line;             /* since it was started */
     bool is_taken;             /* the lines so far were reported */
     uint64_t start_ns;
-    uint64_t line_ns; /* of the last line with values */
-    uint64_t due_ns;  /* 0: it was never started */
+    uint64_t line_ns;  /* of the last line with values */
+    uint64_t heard_ns; /* the same or start_ns, and later by the time in which nobody listened */
+    uint64_t due_ns;   /* 0: it was never started */
     struct gtel_backoff pause;
     int error;
     char why[120];
@@ -147,7 +148,7 @@ static void start(struct macmon *macmon)
     macmon->place = find(macmon->env);
     macmon->has_line = false;
     macmon->n = 0;
-    macmon->start_ns = gtel_env_now(macmon->env);
+    macmon->start_ns = macmon->heard_ns = gtel_env_now(macmon->env);
     (void)gtel_str_copy(macmon->why, sizeof(macmon->why), GTEL_STR("cannot be started"));
     int r = macmon->place ? check_owner(macmon, macmon->place->folder) : -ENOENT;
     if (r == 0)
@@ -212,7 +213,7 @@ static void take_line(struct macmon *macmon, struct gtel_registry *registry)
     macmon->now = line;
     macmon->is_taken = false;
     macmon->has_line = true;
-    macmon->line_ns = gtel_env_now(macmon->env);
+    macmon->line_ns = macmon->heard_ns = gtel_env_now(macmon->env);
     name_device(macmon, registry);
     gtel_failure_log(&macmon->env->log, &macmon->error, 0, "", "macmon: %s",
                      macmon->place->program);
@@ -239,6 +240,8 @@ static void advance(struct macmon *macmon, struct gtel_registry *registry, uint6
     char buf[16384];
     int64_t n = 1;
     uint64_t now = gtel_env_now(macmon->env);
+    if (macmon->child_plus_1 > 0 && now > macmon->due_ns)
+        macmon->heard_ns += now - macmon->due_ns; /* a Mac that slept: so did the child */
     if (macmon->child_plus_1 == 0 && !gtel_backoff_is_waiting(&macmon->pause, now))
         start(macmon);
     for (int i = 0; i < READS_MAX && macmon->child_plus_1 > 0 && n != -EAGAIN; i++) {
@@ -252,8 +255,7 @@ static void advance(struct macmon *macmon, struct gtel_registry *registry, uint6
             stop(macmon, n < 0 ? (int)n : -EPIPE);
         wait_ns = 0;
     }
-    uint64_t last_ns = macmon->has_line ? macmon->line_ns : macmon->start_ns;
-    if (macmon->child_plus_1 > 0 && now >= last_ns + silent_ns)
+    if (macmon->child_plus_1 > 0 && now >= macmon->heard_ns + silent_ns)
         stop(macmon, -ETIMEDOUT);
 }
 
