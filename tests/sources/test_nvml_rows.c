@@ -700,19 +700,28 @@ static void test_links_count(void)
     test_label = "";
 }
 
-/* With all links down there may be no sum, until one is up; what is not there then, is not. */
+/*
+ * With all links down there may be no sum, at first or again, until one is up; what no link that is
+ * up has, the sum has neither.
+ */
 static void test_links_sum(void)
 {
     struct machine m;
     if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 0\n"
                    "call nvmlDeviceGetFieldValues 0 165 0 = uint 0\n"
                    "at 70s\ncall nvmlDeviceGetFieldValues 0 165 0 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 0 = ull 7\n"
                    "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 7\n"
-                   "at 150s\ncall nvmlDeviceGetFieldValues 0 139 4294967295 = ull 7\n"))
+                   "at 150s\ncall nvmlDeviceGetFieldValues 0 139 4294967295 = ull 7\n"
+                   "at 230s\ncall nvmlDeviceGetFieldValues 0 165 0 = uint 0\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = !3\n"
+                   "at 330s\ncall nvmlDeviceGetFieldValues 0 165 0 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 7\n"))
         return;
-    for (unsigned k = 0; k < 10; k++) {
+    for (unsigned k = 0; k < 20; k++) {
+        bool is_up = (k >= 4 && k < 12) || k >= 17;
         gather(&m, k > 0 ? 20 : 0);
-        CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), k < 4 ? -1 : 7 * 1024, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), is_up ? 7 * 1024 : -1, 0);
         CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_RX, ""), -1, 0);
     }
     finish(&m);

@@ -86,11 +86,15 @@ static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t
     return false;
 }
 
-/* Of links that are down nothing is learned about others, nor about the sum. */
+/*
+ * Of links that are down nothing is learned about others. The sum, too, may be absent while all are
+ * down: it is for good where a link that was up does not have the field either.
+ */
 static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu, enum kind kind,
                    unsigned scope, struct gtel_str name, struct gtel_batch *batch)
 {
     uint32_t *absent = &gpu->links.absent[kind];
+    const uint32_t of_links = gpu->links.absent[ONE_LINK];
     struct gtel_nvml_field field[GTEL_ARRAY_LEN(fields)];
     size_t row[GTEL_ARRAY_LEN(fields)];
     size_t n = 0;
@@ -107,13 +111,11 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     (void)gtel_nvml_judge(library, code);
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
     bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
-    if (has_up && kind == ONE_LINK && gpu->links.state == GTEL_NVML_LINKS_COUNTED)
-        gpu->links.state = GTEL_NVML_LINKS_UP;
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
         put(gpu, kind == ALL_LINKS ? fields[row[k]].sum : fields[row[k]].metric, name,
             fields[row[k]].scale, &field[k], batch);
         if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
-            (kind == ALL_LINKS ? gpu->links.state == GTEL_NVML_LINKS_UP : has_up))
+            (kind == ALL_LINKS ? (of_links >> row[k] & 1) != 0 : has_up))
             *absent |= 1u << row[k]; /* all links of a GPU are alike */
     }
 }

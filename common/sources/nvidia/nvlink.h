@@ -20,11 +20,7 @@ struct gtel_nvml_gpu;
 
 enum { GTEL_NVML_LINKS_MAX = 36, GTEL_NVML_C2C_MAX = 14 };
 
-enum gtel_nvml_links_state {
-    GTEL_NVML_LINKS_UNCOUNTED,
-    GTEL_NVML_LINKS_COUNTED,
-    GTEL_NVML_LINKS_UP /* one of them was up at some time */
-};
+enum gtel_nvml_links_state { GTEL_NVML_LINKS_UNCOUNTED, GTEL_NVML_LINKS_COUNTED };
 
 /* Of one GPU. A zeroed struct has not been asked yet. */
 struct gtel_nvml_links {
