@@ -8,9 +8,11 @@ longer than one gather may.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import lines
@@ -78,6 +80,35 @@ def check_gather(fields, may_wait):
     return False
 
 
+def check_rates(program):
+    """--once and doctor have rates, however long the interval of the configuration is."""
+    with tempfile.TemporaryDirectory(prefix="gtel-first-") as root:
+        write(root, f"{CARD}/uevent", "DRIVER=i915\nPCI_ID=8086:56A0\nPCI_SLOT_NAME=0000:03:00.0")
+        link(root, "sys/class/drm/card0", "../../devices/pci0000:00/0000:03:00.0/drm/card0")
+        link(root, f"{CARD}/drm/card0/device", "../../../0000:03:00.0")
+        write(root, f"{CARD}/hwmon/hwmon1/name", "i915")
+        write(root, f"{CARD}/hwmon/hwmon1/energy1_input", "1000000000")
+        with open(os.path.join(root, f"{CARD}/hwmon/hwmon1/energy1_input"), "r+b", 0) as file:
+            is_over = threading.Event()
+            began = time.monotonic()
+
+            def work():
+                while not is_over.wait(0.01):  # 50 W, in microjoules of ten digits
+                    os.pwrite(file.fileno(), b"%d\n" % (1000000000 + (time.monotonic() - began) * 5e7), 0)
+
+            worker = threading.Thread(target=work)
+            worker.start()
+            try:
+                once, _ = run(program, "--once", "--root", root, "--interval", "1m")
+                doctor, _ = run(program, "doctor", "--root", root, "--interval", "1m")
+            finally:
+                is_over.set()
+                worker.join()
+    watts = [fields["power_watts"] for fields in gathers_of(once) if "power_watts" in fields]
+    assert watts and 20 < watts[0] < 100, once
+    assert re.search(r"gpu_power_domain +yes +2 fields", doctor), doctor
+
+
 def check_span(program):
     """What --once reports is of half a second at least, also of a host on which there is little to scan."""
     with tempfile.TemporaryDirectory(prefix="gtel-first-") as root:
@@ -91,6 +122,7 @@ def check_span(program):
 def main():
     program = sys.argv[1]
     check_span(program)
+    check_rates(program)
     with tempfile.TemporaryDirectory(prefix="gtel-first-") as root:
         make_host(root)
         out, _ = run(program, "--root", root, "--interval", "100ms", "--count", "5")
