@@ -100,11 +100,8 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
 /* Gathers until the next start; more and more, until one has lived for a while. */
 static void lengthen_pause(struct gtel_lane *lane)
 {
-    lane->pause = lane->next_pause;
+    gtel_backoff_fail(&lane->pause, lane->gathers + 1, 1, PAUSE_MAX);
     lane->pause_ns = lane->tick_ns;
-    lane->next_pause = lane->next_pause > 0 ? lane->next_pause * 2 : 1;
-    if (lane->next_pause > PAUSE_MAX)
-        lane->next_pause = PAUSE_MAX;
 }
 
 /* Failures are logged when they begin; the same one does not come again until it has worked. */
@@ -174,11 +171,9 @@ static bool has_work(const struct gtel_lane *lane)
 /* Whether there is something to read, looked up no more often than the Rescan interval. */
 static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
 {
-    if (lane->pause > 0 && now_ns - lane->pause_ns <= GTEL_BACKOFF_LAST_NS) {
-        lane->pause--;
+    if (gtel_backoff_is_waiting(&lane->pause, ++lane->gathers) &&
+        now_ns - lane->pause_ns <= GTEL_BACKOFF_LAST_NS) /* where gathers are rare */
         return false;
-    }
-    lane->pause = 0; /* gathers are rare: the clock has ended it */
     if (lane->started_ns > 0)
         return true;
     if (now_ns < lane->probe_ns)
@@ -324,7 +319,7 @@ static int take_hello(struct gtel_lane *lane, struct gtel_str version)
                  lane->setup.name, lane->setup.helper, (int)(version.n < 40 ? version.n : 40),
                  version.n ? version.p : "", gtel_version);
     lane->is_failing = true;
-    lane->next_pause = PAUSE_MAX;
+    lane->pause.pause = PAUSE_MAX;
     return -EPROTO;
 }
 
@@ -434,7 +429,7 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     lane->is_failing = false;
     lane->is_late = is_late;
     if (++lane->answers >= SOUND_ANSWERS)
-        lane->next_pause = 0;
+        lane->pause = (struct gtel_backoff){0};
     if (is_inline(lane))
         return;
     check_growth(lane);

@@ -16,6 +16,7 @@
 #ifndef GTEL_LANES_LANE_H
 #define GTEL_LANES_LANE_H
 
+#include "base/backoff.h"
 #include "lanes/channel.h"
 #include "lanes/group.h"
 #include "lanes/helper_text.h"
@@ -48,17 +49,17 @@ struct gtel_lane {
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
     struct gtel_wire_map map;
-    uint64_t request;         /* number of the request that is out, or was answered last */
-    uint64_t request_ns;      /* when the gather of that request began, on the env's clock */
-    uint64_t request_wall_ns; /* the same as time of day */
-    uint64_t started_ns;      /* when a helper was started last; 0: none was */
-    uint64_t probe_ns;        /* when to check again whether there is anything to read */
-    uint64_t tick_ns;         /* when the last gather began */
-    uint64_t pause_ns;        /* the same of that in which the pause began */
-    uint32_t pause;           /* gathers until the next start */
-    uint32_t next_pause;
-    uint64_t late;   /* gathers that ended without its answer */
-    uint64_t missed; /* the last request that was not answered in time */
+    uint64_t request;          /* number of the request that is out, or was answered last */
+    uint64_t request_ns;       /* when the gather of that request began, on the env's clock */
+    uint64_t request_wall_ns;  /* the same as time of day */
+    uint64_t started_ns;       /* when a helper was started last; 0: none was */
+    uint64_t probe_ns;         /* when to check again whether there is anything to read */
+    uint64_t tick_ns;          /* when the last gather began */
+    uint64_t pause_ns;         /* the same of that in which the pause began */
+    struct gtel_backoff pause; /* between starts, in gathers without a helper */
+    uint64_t gathers;          /* the number of the last of them */
+    uint64_t late;             /* gathers that ended without its answer */
+    uint64_t missed;           /* the last request that was not answered in time */
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
     struct gtel_answer past;   /* totals of the helpers before this one */
