@@ -597,10 +597,6 @@ struct gtel_zes_fan_properties {
 #define GTEL_ZES_PARAMS_ras(type) (void *handle, uint8_t clear, type ret)
 #define GTEL_ZES_PARAMS_fan(type) (void *handle, uint32_t units, type ret)
 
-#define GTEL_ZES_PARAMS_by_uuid(type)                                                              \
-    (void *driver, struct gtel_zes_uuid uuid, type ret, uint8_t *on_subdevice,                     \
-     uint32_t *subdevice_id)
-
 /* The calls as a table of typed pointers; a call that the loader lacks is NULL. */
 struct gtel_zes_calls {
 #define GTEL_ZES_SYM(name, need, shape, type) uint32_t(*name) GTEL_ZES_PARAMS_##shape(type);

@@ -97,6 +97,7 @@ CALL(zesDriverGetDeviceByUuidExp, zes_driver_handle_t, zes_uuid_t, zes_device_ha
 #ifdef ZES_SYSMAN_DEVICE_MAPPING_EXP_NAME /* 1.9.1 */
 #define GTEL_ZES_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);
 #include "abi/zes_syms.def"
+#include "fakes/libze_loader/more_syms.def"
 #undef GTEL_ZES_SYM
 #endif
 

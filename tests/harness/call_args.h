@@ -61,7 +61,6 @@
 #define GTEL_ZES_ARGS_limits , handle, ret, burst, peak
 #define GTEL_ZES_ARGS_ras , handle, clear, ret
 #define GTEL_ZES_ARGS_fan , handle, units, ret
-#define GTEL_ZES_ARGS_by_uuid , driver, uuid, ret, on_subdevice, subdevice_id
 
 #define GTEL_ZET_ARGS_init GTEL_ZES_ARGS_init
 #define GTEL_ZET_ARGS_drivers GTEL_ZES_ARGS_drivers

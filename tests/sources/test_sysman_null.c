@@ -164,9 +164,6 @@ static uint32_t after_ras(const char *name, uint32_t code, const void *handle, u
     return note(code);
 }
 
-#define NOTE_ALONE(name, code, ...) note(code)
-#define after_by_uuid(...) NOTE_ALONE(__VA_ARGS__)
-
 static uint32_t after_fan(const char *name, uint32_t code, const void *handle, uint32_t units,
                           const void *ret)
 {

@@ -2,7 +2,7 @@
 /* Level Zero Sysman as played from a recorded machine. */
 #include "fakes/libze_loader/played.h"
 
-#include "abi/zes_abi.h"
+#include "fakes/libze_loader/more_abi.h"
 #include "fakes/player.h"
 #include "harness/call_args.h"
 
@@ -716,6 +716,7 @@ static uint32_t look_up(const char *name, const void *driver, struct gtel_zes_uu
         return code;                                                                               \
     }
 #include "abi/zes_syms.def"
+#include "fakes/libze_loader/more_syms.def"
 #undef GTEL_ZES_SYM
 
 /* ---- for the other calls ---- */
