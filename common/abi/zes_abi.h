@@ -46,7 +46,6 @@ enum {
     GTEL_ZES_TYPE_FREQ_PROPERTIES = 0x9,
     GTEL_ZES_TYPE_MEM_PROPERTIES = 0xb,
     GTEL_ZES_TYPE_POWER_PROPERTIES = 0xd,
-    GTEL_ZES_TYPE_PSU_PROPERTIES = 0xe,
     GTEL_ZES_TYPE_RAS_PROPERTIES = 0xf,
     GTEL_ZES_TYPE_STANDBY_PROPERTIES = 0x13,
     GTEL_ZES_TYPE_TEMP_PROPERTIES = 0x14,
@@ -56,9 +55,7 @@ enum {
     GTEL_ZES_TYPE_FABRIC_PORT_STATE = 0x19,
     GTEL_ZES_TYPE_FREQ_STATE = 0x1b,
     GTEL_ZES_TYPE_MEM_STATE = 0x1e,
-    GTEL_ZES_TYPE_PSU_STATE = 0x1f,
     GTEL_ZES_TYPE_RAS_STATE = 0x22,
-    GTEL_ZES_TYPE_TEMP_CONFIG = 0x23,
     GTEL_ZES_TYPE_ECC_PROPERTIES = 0x26,
     GTEL_ZES_TYPE_POWER_LIMIT_EXT = 0x27,
     GTEL_ZES_TYPE_POWER_EXT_PROPERTIES = 0x28,
@@ -149,13 +146,6 @@ enum {
 enum { GTEL_ZES_RAS_RESET };
 /* zes_ras_error_type_t */
 enum { GTEL_ZES_RAS_CORRECTABLE, GTEL_ZES_RAS_UNCORRECTABLE };
-/* zes_pci_link_status_t */
-enum {
-    GTEL_ZES_LINK_UNKNOWN,
-    GTEL_ZES_LINK_GOOD,
-    GTEL_ZES_LINK_QUALITY_ISSUES,
-    GTEL_ZES_LINK_STABILITY_ISSUES
-};
 /* zes_fabric_port_status_t */
 enum {
     GTEL_ZES_PORT_UNKNOWN,
@@ -164,14 +154,12 @@ enum {
     GTEL_ZES_PORT_FAILED,
     GTEL_ZES_PORT_DISABLED
 };
-/* zes_psu_voltage_status_t */
-enum { GTEL_ZES_VOLTAGE_UNKNOWN, GTEL_ZES_VOLTAGE_NORMAL, GTEL_ZES_VOLTAGE_UNDER = 3 };
 /* zes_standby_type_t */
 enum { GTEL_ZES_STANDBY_GLOBAL };
 /* zes_standby_promo_mode_t */
 enum { GTEL_ZES_STANDBY_DEFAULT, GTEL_ZES_STANDBY_NEVER };
 /* zes_fan_speed_units_t */
-enum { GTEL_ZES_FAN_RPM, GTEL_ZES_FAN_PERCENT };
+enum { GTEL_ZES_FAN_RPM };
 
 enum {
     GTEL_ZES_STRING = 64,        /* ZES_STRING_PROPERTY_SIZE */
@@ -350,12 +338,6 @@ struct gtel_zes_freq_state {
     uint32_t throttle_reasons;
 };
 
-/* zes_freq_throttle_time_t: microseconds */
-struct gtel_zes_throttle_time {
-    uint64_t throttled;
-    uint64_t timestamp;
-};
-
 /* zes_power_properties_t: milliwatts, -1 is unknown */
 struct gtel_zes_power_properties {
     struct gtel_zes_head head;
@@ -420,20 +402,6 @@ struct gtel_zes_temp_properties {
     uint8_t has_critical;
     uint8_t has_threshold1;
     uint8_t has_threshold2;
-};
-
-/* zes_temp_threshold_t: degrees Celsius; whether an event is sent on getting warmer, or colder */
-struct gtel_zes_temp_threshold {
-    uint8_t on_rise;
-    uint8_t on_fall;
-    double celsius;
-};
-
-/* zes_temp_config_t: threshold1 and threshold2 */
-struct gtel_zes_temp_config {
-    struct gtel_zes_head head;
-    uint8_t on_critical;
-    struct gtel_zes_temp_threshold threshold[2];
 };
 
 /* zes_mem_properties_t: bytes; 0 and -1 are unknown */
@@ -543,24 +511,6 @@ struct gtel_zes_port_errors {
     uint64_t firmware_communication;
     uint64_t firmware;
     uint64_t link_degrades;
-};
-
-/* zes_psu_properties_t: milliamperes, -1 is unknown */
-struct gtel_zes_psu_properties {
-    struct gtel_zes_head head;
-    uint8_t on_subdevice;
-    uint32_t subdevice_id;
-    uint8_t has_fan;
-    int32_t max_current;
-};
-
-/* zes_psu_state_t: degrees Celsius, milliamperes, -1 is unknown */
-struct gtel_zes_psu_state {
-    struct gtel_zes_head head;
-    uint32_t voltage;
-    uint8_t has_fan_failed;
-    int32_t temperature;
-    int32_t current;
 };
 
 /* zes_standby_properties_t */

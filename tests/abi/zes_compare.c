@@ -3,7 +3,7 @@
  * Our Level Zero declarations against the vendor's headers; built only where those are installed.
  * What came with a later revision than 1.4 is guarded by a macro that came with it or later.
  */
-#include "abi/zes_abi.h"
+#include "fakes/libze_loader/more_abi.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
@@ -67,9 +67,6 @@ CALL(zesDeviceGetState, zes_device_handle_t, zes_device_state_t *);
 CALL(zesDeviceProcessesGetState, zes_device_handle_t, uint32_t *, zes_process_state_t *);
 CALL(zesDeviceEccAvailable, zes_device_handle_t, ze_bool_t *);
 CALL(zesDeviceGetEccState, zes_device_handle_t, zes_device_ecc_properties_t *);
-CALL(zesDeviceEnumPsus, zes_device_handle_t, uint32_t *, zes_psu_handle_t *);
-CALL(zesPsuGetProperties, zes_psu_handle_t, zes_psu_properties_t *);
-CALL(zesPsuGetState, zes_psu_handle_t, zes_psu_state_t *);
 CALL(zesDeviceEnumStandbyDomains, zes_device_handle_t, uint32_t *, zes_standby_handle_t *);
 CALL(zesStandbyGetProperties, zes_standby_handle_t, zes_standby_properties_t *);
 CALL(zesStandbyGetMode, zes_standby_handle_t, zes_standby_promo_mode_t *);

@@ -76,20 +76,6 @@ AT(gtel_zes_ecc_properties, current, 16);
 AT(gtel_zes_ecc_properties, pending, 20);
 AT(gtel_zes_ecc_properties, action, 24);
 
-SIZE(gtel_zes_psu_properties, 32);
-AT(gtel_zes_psu_properties, head.next, 8);
-AT(gtel_zes_psu_properties, on_subdevice, 16);
-AT(gtel_zes_psu_properties, subdevice_id, 20);
-AT(gtel_zes_psu_properties, has_fan, 24);
-AT(gtel_zes_psu_properties, max_current, 28);
-
-SIZE(gtel_zes_psu_state, 32);
-AT(gtel_zes_psu_state, head.next, 8);
-AT(gtel_zes_psu_state, voltage, 16);
-AT(gtel_zes_psu_state, has_fan_failed, 20);
-AT(gtel_zes_psu_state, temperature, 24);
-AT(gtel_zes_psu_state, current, 28);
-
 SIZE(gtel_zes_standby_properties, 32);
 AT(gtel_zes_standby_properties, head.next, 8);
 AT(gtel_zes_standby_properties, type, 16);
@@ -157,10 +143,6 @@ AT(gtel_zes_freq_state, efficient, 40);
 AT(gtel_zes_freq_state, actual, 48);
 AT(gtel_zes_freq_state, throttle_reasons, 56);
 
-SIZE(gtel_zes_throttle_time, 16);
-AT(gtel_zes_throttle_time, throttled, 0);
-AT(gtel_zes_throttle_time, timestamp, 8);
-
 SIZE(gtel_zes_power_properties, 40);
 AT(gtel_zes_power_properties, head.next, 8);
 AT(gtel_zes_power_properties, on_subdevice, 16);
@@ -214,17 +196,6 @@ AT(gtel_zes_temp_properties, max, 32);
 AT(gtel_zes_temp_properties, has_critical, 40);
 AT(gtel_zes_temp_properties, has_threshold1, 41);
 AT(gtel_zes_temp_properties, has_threshold2, 42);
-
-SIZE(gtel_zes_temp_threshold, 16);
-AT(gtel_zes_temp_threshold, on_rise, 0);
-AT(gtel_zes_temp_threshold, on_fall, 1);
-AT(gtel_zes_temp_threshold, celsius, 8);
-
-SIZE(gtel_zes_temp_config, 56);
-AT(gtel_zes_temp_config, head.next, 8);
-AT(gtel_zes_temp_config, on_critical, 16);
-AT(gtel_zes_temp_config, threshold[0], 24);
-AT(gtel_zes_temp_config, threshold[1], 40);
 
 SIZE(gtel_zes_mem_properties, 48);
 AT(gtel_zes_mem_properties, head.next, 8);

@@ -5,7 +5,7 @@
  *
  *     size TYPE BYTES     place TYPE MEMBER OFFSET BYTES     constant NAME VALUE
  */
-#include "abi/zes_abi.h"
+#include "fakes/libze_loader/more_abi.h"
 #include "base/compiler.h"
 
 #include <inttypes.h>

@@ -30,7 +30,6 @@ static const struct moving_call {
     struct number number[16]; /* of the last call the first is of all */
 } calls[] = {
     {GTEL_STR_INIT("zesPowerGetEnergyCounter"), {{BY_WORK, 120e6}, {BY_TIME, 1e6}}},
-    {GTEL_STR_INIT("zesFrequencyGetThrottleTime"), {{BY_WORK, 5e5}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesMemoryGetBandwidth"),
      {{BY_PEAK, 0.6}, {BY_PEAK, 0.3}, {AS_IT_IS, 0}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesEngineGetActivity"), {{BY_WORK, 9e5}, {BY_TIME, 1e6}}},
@@ -46,7 +45,6 @@ static const struct moving_call {
      {{AS_IT_IS, 0}, {IN_TURN, 50}, {AS_IT_IS, 0}, {AS_IT_IS, 0}, {BY_CLOCK, 50}}},
     {GTEL_STR_INIT("zesMemoryGetState"), {{AS_IT_IS, 0}, {IN_TURN, 16}}},
     {GTEL_STR_INIT("zesFanGetState"), {{IN_TURN, 10}}},
-    {GTEL_STR_INIT("zesPsuGetState"), {{AS_IT_IS, 0}, {AS_IT_IS, 0}, {IN_TURN, 1}, {IN_TURN, 100}}},
     {GTEL_STR_INIT("zesDeviceProcessesGetState"), {{AS_IT_IS, 0}, {IN_TURN, 64}}},
     {GTEL_STR_INIT("zetMetricGroupCalculateMetricValues"), {{IN_TURN, 1}}},
 };

@@ -27,7 +27,7 @@ static const struct answer_case {
     {"zesDevicePciGetState", "1 = 0 0 0 0", GTEL_MEASUREMENT_GPU, NO_VALUE, NULL},
     {"zesDevicePciGetState", "1 = 0 1 -1 -1", GTEL_MEASUREMENT_GPU, NULL, NULL},
     {"zesDevicePciGetState", "1 = 0 -1 1 -1", GTEL_MEASUREMENT_GPU, NULL, NULL},
-    {"zesDevicePciGetState", "1 = 1 -1 -1 -1", GTEL_MEASUREMENT_GPU, NULL, NULL},
+    {"zesDevicePciGetState", "1 = 1 -1 -1 -1", GTEL_MEASUREMENT_GPU, NO_VALUE, NULL},
     {"zesDevicePciGetState", "1 = !0x70010000", GTEL_MEASUREMENT_GPU, REFUSED, TELEM},
     {"zesDevicePciGetStats", "1 = untouched", GTEL_MEASUREMENT_GPU, NO_VALUE, NULL},
     {"zesDevicePciGetStats", "1 = 0 3 0 11 12", GTEL_MEASUREMENT_GPU, NO_VALUE, NULL},
@@ -50,22 +50,15 @@ static const struct answer_case {
      NULL, NULL},
     {"zesFrequencyGetState", "1 0 = !0x70010000", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, REFUSED,
      NULL},
-    {"zesFrequencyGetThrottleTime", "1 0 = untouched", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN,
-     NO_VALUE, NULL},
-    {"zesFrequencyGetThrottleTime", "1 0 = 5 0", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NO_VALUE,
-     NULL},
-    {"zesFrequencyGetThrottleTime", "1 0 = 5 1", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL, NULL},
     {"zesStandbyGetMode", "1 0 = 5", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NO_VALUE, NULL},
     {"zesStandbyGetMode", "1 0 = 0", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL, NULL},
-    /* Energy, limits and power supplies. */
+    /* Energy. */
     {"zesPowerGetEnergyCounter", "1 0 = untouched", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NO_VALUE,
      NULL},
     {"zesPowerGetEnergyCounter", "1 0 = 5 0", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NO_VALUE, NULL},
     {"zesPowerGetEnergyCounter", "1 0 = 0 1", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NULL, NULL},
     {"zesPowerGetEnergyCounter", "1 0 = !0x70010000", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, REFUSED,
      TELEM},
-    {"zesPsuGetState", "1 0 = untouched", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NO_VALUE, NULL},
-    {"zesPsuGetState", "1 0 = !0x70010000", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, REFUSED, NULL},
     /* Temperatures. */
     {"zesTemperatureGetState", "1 0 = untouched", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, NO_VALUE,
      NULL},
@@ -83,8 +76,6 @@ static const struct answer_case {
      "Level Zero answers code 0x78000004", NULL},
     {"zesTemperatureGetState", "= !nosymbol", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, ABSENT,
      NULL},
-    {"zesTemperatureGetConfig", "1 0 = untouched", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
-     NO_VALUE, NULL},
     /* Memory. */
     {"zesMemoryGetState", "1 0 = untouched", GTEL_MEASUREMENT_GPU_MEMORY_REGION, NO_VALUE, NULL},
     {"zesMemoryGetState", "1 0 = 0 0 0", GTEL_MEASUREMENT_GPU_MEMORY_REGION, NO_VALUE, NULL},
@@ -247,7 +238,6 @@ static void test_described_again(void)
 #define CLOCK(flags) "call zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 " flags "\n"
 #define LINK "call zesDevicePciGetState 1 = "
 #define MEMORY "call zesMemoryGetState 1 0 = "
-#define PSU "call zesPsuGetState 1 0 = "
 #define TWO_POWERS                                                                                 \
     "call zesDeviceEnumPowerDomains 1 = 2\ncall zesPowerGetEnergyCounter 1 1 = 1500000 1000\n"
 
@@ -290,8 +280,6 @@ static const struct value_case {
     {"call zesFrequencyGetProperties 1 0 = 0 2 1\n", GTEL_M_FREQUENCY_ACTUAL, "graphics", "0",
      1400e6},
     {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_VOLTAGE, "graphics", NULL, -1},
-    {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
-    {"call zesFrequencyGetProperties 1 0 = 2 0 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
     {"call zesFrequencyGetState 1 0 = 19.5 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
      19.5},
     {"call zesFrequencyGetState 1 0 = 20 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
@@ -315,15 +303,10 @@ static const struct value_case {
     {LINK "0 4 32 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 32},
     {LINK "0 4 33 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, -1},
     {LINK "0 4 1 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 1},
-    {LINK "1 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, 0},
-    {LINK "2 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, 1},
-    {LINK "4 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, -1},
     {"call zesDevicePciGetStats 1 = 1000 3 0 5 0\n", GTEL_M_GPU_PCIE_TX, NULL, NULL, 0},
     {"call zesDevicePciGetStats 1 = 1000 3 0 0 5\n", GTEL_M_GPU_PCIE_RX, NULL, NULL, 0},
     {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 0 0 1\n", GTEL_M_GPU_PCIE_RX, NULL, NULL,
      -1},
-    {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 0 0\n", GTEL_M_GPU_PCIE_REPLAYS, NULL,
-     NULL, -1},
     {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 0 0\n", GTEL_M_GPU_PCIE_RX, NULL, NULL,
      11},
     {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 0 1 0\n"
@@ -348,14 +331,6 @@ static const struct value_case {
     {"call zesFabricPortGetState 1 0 = 2\n", GTEL_M_FABRIC_UP, "0.3", NULL, 1},
     {"call zesFabricPortGetState 1 0 = 3\n", GTEL_M_FABRIC_HEALTH, "0.3", NULL, 2},
     {"call zesFabricPortGetState 1 0 = 4\n", GTEL_M_FABRIC_UP, "0.3", NULL, 0},
-    {PSU "1 0 1 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, 1},
-    {PSU "1 0 0 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, -1},
-    {PSU "1 0 249 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, 249},
-    {PSU "1 0 250 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, -1},
-    {PSU "1 0 48 0\n", GTEL_M_CURRENT, "psu1", NULL, 0},
-    {PSU "1 2 48 0\n", GTEL_M_FAN_FAILED, "psu1", NULL, -1},
-    {"call zesPsuGetProperties 1 0 = 0 0 1 1\n", GTEL_M_CURRENT_LIMIT, "psu1", NULL, 0.001},
-    {"call zesPsuGetProperties 1 0 = 0 0 1 0\n", GTEL_M_CURRENT_LIMIT, "psu1", NULL, -1},
     {"call zesTemperatureGetProperties 1 0 = 1 0 0 -1\n", GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL,
      -1},
     {"call zesTemperatureGetProperties 1 0 = 1 0 0 -20\n", GTEL_M_TEMPERATURE_EMERGENCY, "gpu",
@@ -426,22 +401,14 @@ static void test_old_limits(void)
 /* Counters have the device's own time, 1 ms here, and all else that of the gather. */
 static void test_clocks(void)
 {
-    static const enum gtel_metric counters[] = {GTEL_M_GPU_PCIE_RX,
-                                                GTEL_M_GPU_PCIE_TX,
-                                                GTEL_M_GPU_PCIE_REPLAYS,
-                                                GTEL_M_GPU_PCIE_PACKETS,
-                                                GTEL_M_ENERGY,
-                                                GTEL_M_GPU_ENERGY,
-                                                GTEL_M_GPU_THROTTLED_TIME,
-                                                GTEL_M_MEMORY_READ,
-                                                GTEL_M_MEMORY_WRITE,
-                                                GTEL_M_MEMORY_PEAK_TIME,
-                                                GTEL_M_GPU_MEMORY_PEAK_TIME,
-                                                GTEL_M_FABRIC_RX,
-                                                GTEL_M_FABRIC_TX};
+    static const enum gtel_metric counters[] = {
+        GTEL_M_GPU_PCIE_RX,  GTEL_M_GPU_PCIE_TX,      GTEL_M_GPU_PCIE_PACKETS,
+        GTEL_M_ENERGY,       GTEL_M_GPU_ENERGY,       GTEL_M_MEMORY_READ,
+        GTEL_M_MEMORY_WRITE, GTEL_M_MEMORY_PEAK_TIME, GTEL_M_GPU_MEMORY_PEAK_TIME,
+        GTEL_M_FABRIC_RX,    GTEL_M_FABRIC_TX};
     size_t found = 0;
     struct machine m;
-    if (!begin(&m, "call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 1 1\n"
+    if (!begin(&m, "call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 1 0\n"
                    "call zesDevicePciGetStats 1 = 1000 3 5 11 12\n"))
         return;
     gather(&m, 1);
@@ -505,8 +472,8 @@ static void test_logs(void)
         {"call zesTemperatureGetState 1 0 = !0x7ffffffe\ncall zesFanGetState 1 0 0 = !0x78000006\n",
          "sysman: 0000:03:00.0: 2 readings failed, first zesTemperatureGetState with code "
          "0x7ffffffe"},
-        {"call zesFrequencyGetThrottleTime 1 0 = !0x7ffffffe\n",
-         "sysman: 0000:03:00.0: 1 readings failed, first zesFrequencyGetThrottleTime with code "
+        {"call zesMemoryGetBandwidth 1 0 = !0x7ffffffe\n",
+         "sysman: 0000:03:00.0: 1 readings failed, first zesMemoryGetBandwidth with code "
          "0x7ffffffe"},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
@@ -516,7 +483,7 @@ static void test_logs(void)
         (void)snprintf(text, sizeof(text),
                        "at 3s\n%sat 6s\ncall zesTemperatureGetState 1 0 = 61.5\n"
                        "call zesFanGetState 1 0 0 = 900\n"
-                       "call zesFrequencyGetThrottleTime 1 0 = 5000 1000\n",
+                       "call zesMemoryGetBandwidth 1 0 = 3000000 1000000 2000000 1000\n",
                        rows[i].failing);
         if (!begin(&m, text))
             return;

@@ -8,6 +8,29 @@
 
 #include "abi/zes_abi.h"
 
+/* zes_structure_type_t */
+enum { GTEL_ZES_TYPE_TEMP_CONFIG = 0x23 };
+
+/* zes_freq_throttle_time_t: microseconds */
+struct gtel_zes_throttle_time {
+    uint64_t throttled;
+    uint64_t timestamp;
+};
+
+/* zes_temp_threshold_t: degrees Celsius; whether an event is sent on getting warmer, or colder */
+struct gtel_zes_temp_threshold {
+    uint8_t on_rise;
+    uint8_t on_fall;
+    double celsius;
+};
+
+/* zes_temp_config_t: threshold1 and threshold2 */
+struct gtel_zes_temp_config {
+    struct gtel_zes_head head;
+    uint8_t on_critical;
+    struct gtel_zes_temp_threshold threshold[2];
+};
+
 #define GTEL_ZES_PARAMS_by_uuid(type)                                                              \
     (void *driver, struct gtel_zes_uuid uuid, type ret, uint8_t *on_subdevice,                     \
      uint32_t *subdevice_id)

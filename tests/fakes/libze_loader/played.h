@@ -30,7 +30,6 @@
  *     call zesRasGetState 0 0 = 0 1 2 3 4 5 6     more than seven are written behind the structure
  *     call zesRasGetStateExp 0 0 = CATEGORY COUNT …
  *     call zesFanGetState 0 0 0 = 1450            (units)
- *     call zesPsuGetState 0 0 = VOLTAGE FANFAILED CELSIUS MILLIAMPERES
  *
  * `!N` as answer is result code N; `untouched` is success with nothing written; with fewer words
  * the rest is not written; `nan` is no number. Behind `unchained` a structure is refused to which

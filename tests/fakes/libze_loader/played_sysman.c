@@ -14,7 +14,7 @@ enum {
     DRIVERS_MAX = 2,
     DEVICES_MAX = 16, /* of one driver */
     PARTS_MAX = 32,   /* of one family on one device */
-    FAMILIES = 11,    /* the device itself and its kinds of parts */
+    FAMILIES = 10,    /* the device itself and its kinds of parts */
     KEY_SIZE = 128
 };
 
@@ -51,7 +51,6 @@ static const struct {
     {"zesRas", "zesDeviceEnumRasErrorSets"},
     {"zesFabricPort", "zesDeviceEnumFabricPorts"},
     {"zesFan", "zesDeviceEnumFans"},
-    {"zesPsu", "zesDeviceEnumPsus"},
     {"zesStandby", "zesDeviceEnumStandbyDomains"},
 };
 
@@ -167,12 +166,6 @@ static const struct field port_errors[] = {
 static const struct field fan[] = {F(fan_properties, on_subdevice, 'b'),
                                    F(fan_properties, subdevice_id, 'u'),
                                    F(fan_properties, units, 'u')};
-static const struct field psu[] = {
-    F(psu_properties, on_subdevice, 'b'), F(psu_properties, subdevice_id, 'u'),
-    F(psu_properties, has_fan, 'b'), F(psu_properties, max_current, 'i')};
-static const struct field psu_state[] = {
-    F(psu_state, voltage, 'u'), F(psu_state, has_fan_failed, 'b'), F(psu_state, temperature, 'i'),
-    F(psu_state, current, 'i')};
 static const struct field standby[] = {F(standby_properties, type, 'u'),
                                        F(standby_properties, on_subdevice, 'b'),
                                        F(standby_properties, subdevice_id, 'u')};
@@ -224,8 +217,6 @@ static const struct layout layouts[] = {
     L(port_throughput, 0, port_rate),
     L(port_errors, GTEL_ZES_TYPE_FABRIC_PORT_ERRORS, port_errors),
     L(fan_properties, GTEL_ZES_TYPE_FAN_PROPERTIES, fan),
-    L(psu_properties, GTEL_ZES_TYPE_PSU_PROPERTIES, psu),
-    L(psu_state, GTEL_ZES_TYPE_PSU_STATE, psu_state),
     L(standby_properties, GTEL_ZES_TYPE_STANDBY_PROPERTIES, standby),
 };
 

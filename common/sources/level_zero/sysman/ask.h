@@ -12,6 +12,7 @@
  * - zesFrequencyGetAvailableClocks lists the steps between the lowest and the highest clock, which
  *   zesFrequencyGetProperties has.
  * - zesEngineGetActivityExt, by virtual function, is unsupported.
+ * - zesTemperatureGetConfig, zesFrequencyGetThrottleTime and power supplies: no driver has them.
  * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
  * - zesDriverEventListen blocks, and its events are in the values of the next gather.
  * - zesDevicePciGetBars: memory that the host sees is `visible_bytes`, asked of the kernel.
@@ -63,7 +64,6 @@ union gtel_sysman_properties {
     struct gtel_zes_mem_properties memory;
     struct gtel_zes_ras_properties ras;
     struct gtel_zes_port_properties port;
-    struct gtel_zes_psu_properties psu;
     struct gtel_zes_standby_properties standby;
     struct gtel_zes_fan_properties fan;
 };

@@ -2,21 +2,19 @@
 /* The PCIe link, and the ports of the fabric between GPUs. */
 #include "sources/level_zero/sysman/rows.h"
 
-/* -1 is unknown: Intel's driver says so without root, and always of the status. */
+/*
+ * -1 is unknown: Intel's driver says so without root. It never says how well the link works, nor
+ * how often packets were sent again.
+ */
 GTEL_SYSMAN_READ(link)
 {
-    const struct gtel_zes_pci_state *link = &got->pci_state;
-    bool has_health =
-        link->status > GTEL_ZES_LINK_UNKNOWN && link->status <= GTEL_ZES_LINK_STABILITY_ISSUES;
+    const struct gtel_zes_pci_speed *speed = &got->pci_state.speed;
     (void)part;
-    if (link->speed.gen > 0 && link->speed.gen < 16)
-        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_GEN, NULL, (uint64_t)link->speed.gen);
-    if (link->speed.width > 0 && link->speed.width <= 32)
-        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_WIDTH, NULL, (uint64_t)link->speed.width);
-    if (has_health)
-        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_HEALTH, NULL, link->status - GTEL_ZES_LINK_GOOD);
-    return has_health || link->speed.gen > 0 || link->speed.width > 0 ? GTEL_ZE_SUCCESS
-                                                                      : GTEL_ZE_NO_VALUE;
+    if (speed->gen > 0 && speed->gen < 16)
+        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_GEN, NULL, (uint64_t)speed->gen);
+    if (speed->width > 0 && speed->width <= 32)
+        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_WIDTH, NULL, (uint64_t)speed->width);
+    return speed->gen > 0 || speed->width > 0 ? GTEL_ZE_SUCCESS : GTEL_ZE_NO_VALUE;
 }
 
 static bool is_moving(uint64_t counter)
@@ -27,7 +25,7 @@ static bool is_moving(uint64_t counter)
 GTEL_SYSMAN_GET(traffic)
 {
     static const struct gtel_sysman_call call = GTEL_SYSMAN_CALL(zesDevicePciGetStats, 0);
-    if (!part->is.pci.has_bandwidth && !part->is.pci.has_packets && !part->is.pci.has_replays)
+    if (!part->is.pci.has_bandwidth && !part->is.pci.has_packets)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret, sizeof(*ret));
 }
@@ -45,8 +43,6 @@ GTEL_SYSMAN_READ(traffic)
     }
     if (part->is.pci.has_packets && stats->packets > 0)
         gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_PACKETS, &place, stats->packets);
-    if (part->is.pci.has_replays)
-        gtel_sysman_add_u64(pass, GTEL_M_GPU_PCIE_REPLAYS, &place, stats->replays);
     return GTEL_ZE_SUCCESS;
 }
 

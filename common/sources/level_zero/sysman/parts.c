@@ -47,7 +47,6 @@ static void describe_pci(struct gtel_sysman_part *part, const struct properties 
     const struct gtel_zes_pci_properties *got = &props->got.pci;
     part->is.pci.has_bandwidth = got->has_bandwidth == 1;
     part->is.pci.has_packets = got->has_packets == 1;
-    part->is.pci.has_replays = got->has_replays == 1;
     set_name(part, "pci");
 }
 
@@ -138,18 +137,8 @@ static void describe_port(struct gtel_sysman_part *part, const struct properties
 /* Numbered from 1, as by the kernel, in the order of the list. */
 static void describe_fan(struct gtel_sysman_part *part, const struct properties *props)
 {
-    part->is.fan.units = props->got.fan.units;
     if (props->got.fan.units != UINT32_MAX)
         (void)snprintf(part->name, sizeof(part->name), "%u", (unsigned)part->number + 1);
-}
-
-static void describe_psu(struct gtel_sysman_part *part, const struct properties *props)
-{
-    const struct gtel_zes_psu_properties *got = &props->got.psu;
-    part->is.psu.has_fan = got->has_fan == 1;
-    part->is.psu.max_current = got->max_current;
-    if (got->on_subdevice != UINT8_MAX)
-        (void)snprintf(part->name, sizeof(part->name), "psu%u", (unsigned)part->number + 1);
 }
 
 /* The only kind there is stands for the graphics GT: i915's rc6_enable. */
@@ -183,7 +172,6 @@ static const struct {
     FAMILY(FABRIC, zesDeviceEnumFabricPorts, zesFabricPortGetProperties, FABRIC_PORT,
            describe_port),
     FAMILY(FAN, zesDeviceEnumFans, zesFanGetProperties, FAN, describe_fan),
-    FAMILY(PSU, zesDeviceEnumPsus, zesPsuGetProperties, PSU, describe_psu),
     FAMILY(STANDBY, zesDeviceEnumStandbyDomains, zesStandbyGetProperties, STANDBY,
            describe_standby),
 #undef FAMILY

@@ -20,7 +20,6 @@
  *   EngineGetActivity      64 bits, 1 us      never; ticks of xe the same
  *   RasGetState, ...Exp    64 bits            never
  *   FabricPortGet...       64 bits, 1 By      never
- *   FrequencyGetThrottleTime  64 bits, 1 us   never
  */
 #define ROW(family_, ask_, call_, type)                                                            \
     .call = GTEL_SYSMAN_CALL(call_, type), .family = GTEL_SYSMAN_##family_, .ask = (ask_)
@@ -37,11 +36,9 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     {ROW(PCI, 4, zesDeviceProcessesGetState, 0), GET(processes)},
     {ROW(FREQUENCY, 0, zesFrequencyGetState, TYPE(FREQ_STATE)), READ(clock)},
     {ROW(FREQUENCY, 1, zesFrequencyGetRange, 0), READ(range), EACH_MINUTE},
-    {ROW(FREQUENCY, 2, zesFrequencyGetThrottleTime, 0), READ(throttle)},
     {ROW(POWER, 0, zesPowerGetEnergyCounter, 0), GET(energy), READ(energy)},
     {ROW(POWER, 1, zesPowerGetLimits, 0), GET(limits), READ(limits), EACH_MINUTE},
     {ROW(TEMPERATURE, 0, zesTemperatureGetState, 0), READ(temperature)},
-    {ROW(TEMPERATURE, 1, zesTemperatureGetConfig, TYPE(TEMP_CONFIG)), READ(threshold), EACH_MINUTE},
     {ROW(MEMORY, 0, zesMemoryGetState, TYPE(MEM_STATE)), READ(memory)},
     {ROW(MEMORY, 1, zesMemoryGetBandwidth, 0), GET(bandwidth), READ(bandwidth)},
     {ROW(ENGINE, 0, zesEngineGetActivity, 0), READ(engine)},
@@ -51,7 +48,6 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     {ROW(FABRIC, 2, zesFabricPortGetFabricErrorCounters, TYPE(FABRIC_PORT_ERRORS)),
      READ(port_errors)},
     {ROW(FAN, 0, zesFanGetState, 0), GET(fan), READ(fan)},
-    {ROW(PSU, 0, zesPsuGetState, TYPE(PSU_STATE)), READ(psu)},
     {ROW(STANDBY, 0, zesStandbyGetMode, 0), READ(standby), EACH_MINUTE},
 };
 

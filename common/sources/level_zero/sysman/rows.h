@@ -43,7 +43,6 @@ void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t row, bool is_new)
 /* clocks.c */
 GTEL_SYSMAN_READ(clock);
 GTEL_SYSMAN_READ(range);
-GTEL_SYSMAN_READ(throttle);
 GTEL_SYSMAN_READ(standby);
 /* device.c */
 GTEL_SYSMAN_GET(state);
@@ -92,10 +91,8 @@ bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gte
                              uint64_t wrap_uj, double limit_w);
 /* sensors.c */
 GTEL_SYSMAN_READ(temperature);
-GTEL_SYSMAN_READ(threshold);
 GTEL_SYSMAN_GET(fan);
 GTEL_SYSMAN_READ(fan);
-GTEL_SYSMAN_READ(psu);
 /* telemetry.c, what the kernel says of the telemetry that Level Zero reads. */
 /* How many bits the memory counters of a tile of Ponte Vecchio have; 0: the kernel does not say. */
 uint32_t gtel_sysman_counter_bits(const struct gtel_env *env, const struct gtel_drm_card *drm,

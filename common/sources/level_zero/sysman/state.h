@@ -32,7 +32,6 @@ enum gtel_sysman_family {
     GTEL_SYSMAN_RAS,
     GTEL_SYSMAN_FABRIC,
     GTEL_SYSMAN_FAN,
-    GTEL_SYSMAN_PSU,
     GTEL_SYSMAN_STANDBY,
     GTEL_SYSMAN_FAMILIES
 };
@@ -81,15 +80,12 @@ union gtel_sysman_answer {
     struct gtel_zes_engine_stats activity;
     struct gtel_zes_freq_range range;
     struct gtel_zes_freq_state clock;
-    struct gtel_zes_throttle_time throttle;
     struct gtel_zes_energy energy;
-    struct gtel_zes_temp_config thresholds;
     struct gtel_zes_mem_state memory_state;
     struct gtel_zes_mem_bandwidth bandwidth;
     struct gtel_zes_port_state port_state;
     struct gtel_zes_port_throughput port_rate;
     struct gtel_zes_port_errors port_errors;
-    struct gtel_zes_psu_state psu_state;
     double celsius;
     uint32_t mode;
     int32_t speed;
@@ -132,7 +128,6 @@ struct gtel_sysman_part {
         struct {
             bool has_bandwidth;
             bool has_packets;
-            bool has_replays;
         } pci;
         struct {
             struct gtel_sysman_activity activity;
@@ -142,13 +137,6 @@ struct gtel_sysman_part {
             bool has_resets; /* has ever reported them */
             uint64_t resets; /* UINT64_MAX: not reported in this sample */
         } ras;
-        struct {
-            uint32_t units;
-        } fan;
-        struct {
-            bool has_fan;
-            int32_t max_current; /* mA, or negative */
-        } psu;
     } is;
 };
 
