@@ -47,7 +47,6 @@ enum {
     GTEL_ZES_TYPE_MEM_PROPERTIES = 0xb,
     GTEL_ZES_TYPE_POWER_PROPERTIES = 0xd,
     GTEL_ZES_TYPE_RAS_PROPERTIES = 0xf,
-    GTEL_ZES_TYPE_STANDBY_PROPERTIES = 0x13,
     GTEL_ZES_TYPE_TEMP_PROPERTIES = 0x14,
     GTEL_ZES_TYPE_DEVICE_STATE = 0x15,
     GTEL_ZES_TYPE_PROCESS_STATE = 0x16,
@@ -154,10 +153,6 @@ enum {
     GTEL_ZES_PORT_FAILED,
     GTEL_ZES_PORT_DISABLED
 };
-/* zes_standby_type_t */
-enum { GTEL_ZES_STANDBY_GLOBAL };
-/* zes_standby_promo_mode_t */
-enum { GTEL_ZES_STANDBY_DEFAULT, GTEL_ZES_STANDBY_NEVER };
 /* zes_fan_speed_units_t */
 enum { GTEL_ZES_FAN_RPM };
 
@@ -511,14 +506,6 @@ struct gtel_zes_port_errors {
     uint64_t firmware_communication;
     uint64_t firmware;
     uint64_t link_degrades;
-};
-
-/* zes_standby_properties_t */
-struct gtel_zes_standby_properties {
-    struct gtel_zes_head head;
-    uint32_t type;
-    uint8_t on_subdevice;
-    uint32_t subdevice_id;
 };
 
 /* zes_fan_properties_t: bits of modes and units, -1 is unknown */

@@ -67,9 +67,6 @@ CALL(zesDeviceGetState, zes_device_handle_t, zes_device_state_t *);
 CALL(zesDeviceProcessesGetState, zes_device_handle_t, uint32_t *, zes_process_state_t *);
 CALL(zesDeviceEccAvailable, zes_device_handle_t, ze_bool_t *);
 CALL(zesDeviceGetEccState, zes_device_handle_t, zes_device_ecc_properties_t *);
-CALL(zesDeviceEnumStandbyDomains, zes_device_handle_t, uint32_t *, zes_standby_handle_t *);
-CALL(zesStandbyGetProperties, zes_standby_handle_t, zes_standby_properties_t *);
-CALL(zesStandbyGetMode, zes_standby_handle_t, zes_standby_promo_mode_t *);
 
 #ifdef ZES_MAX_UUID_SIZE /* 1.7 */
 CALL(zesInit, zes_init_flags_t);

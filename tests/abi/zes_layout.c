@@ -76,12 +76,6 @@ AT(gtel_zes_ecc_properties, current, 16);
 AT(gtel_zes_ecc_properties, pending, 20);
 AT(gtel_zes_ecc_properties, action, 24);
 
-SIZE(gtel_zes_standby_properties, 32);
-AT(gtel_zes_standby_properties, head.next, 8);
-AT(gtel_zes_standby_properties, type, 16);
-AT(gtel_zes_standby_properties, on_subdevice, 20);
-AT(gtel_zes_standby_properties, subdevice_id, 24);
-
 SIZE(gtel_zes_pci_speed, 16);
 AT(gtel_zes_pci_speed, gen, 0);
 AT(gtel_zes_pci_speed, width, 4);

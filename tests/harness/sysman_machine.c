@@ -159,10 +159,7 @@ const char common_calls[] =
     "call zesFabricPortGetFabricErrorCounters 1 0 = 1 2 3 4\n"
     "call zesDeviceEnumFans 1 = 1\n"
     "call zesFanGetProperties 1 0 = 0 0 1\n"
-    "call zesFanGetState 1 0 0 = 900\n"
-    "call zesDeviceEnumStandbyDomains 1 = 1\n"
-    "call zesStandbyGetProperties 1 0 = 0 0 0\n"
-    "call zesStandbyGetMode 1 0 = 1\n";
+    "call zesFanGetState 1 0 0 = 900\n";
 
 bool begin_text(struct machine *m, const char *text)
 {

@@ -63,7 +63,6 @@ static const struct expected {
     {GTEL_M_GPU_REPAIRED, NULL, NULL, 0},
     {GTEL_M_GPU_ECC, NULL, NULL, 1},
     {GTEL_M_GPU_ECC_PENDING, NULL, NULL, 0},
-    {GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", 0},
     {GTEL_M_GPU_PROCESSES, NULL, NULL, -1},    /* xe's are reported by the kernel */
     {GTEL_M_ENGINE_TICKS, "render", NULL, -1}, /* it would keep an xe GPU awake */
 };

@@ -50,8 +50,6 @@ static const struct answer_case {
      NULL, NULL},
     {"zesFrequencyGetState", "1 0 = !0x70010000", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, REFUSED,
      NULL},
-    {"zesStandbyGetMode", "1 0 = 5", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NO_VALUE, NULL},
-    {"zesStandbyGetMode", "1 0 = 0", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL, NULL},
     /* Energy. */
     {"zesPowerGetEnergyCounter", "1 0 = untouched", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NO_VALUE,
      NULL},

@@ -99,7 +99,6 @@ static void write_part(const char *name, void *ret)
         MEMBER("zesRasGetProperties", ras_properties, type, GTEL_ZES_RAS_CORRECTABLE),
         MEMBER("zesFabricPortGetProperties", port_properties, id.attach, 0),
         MEMBER("zesFanGetProperties", fan_properties, units, 1),
-        MEMBER("zesStandbyGetProperties", standby_properties, type, GTEL_ZES_STANDBY_GLOBAL),
 #undef MEMBER
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(members); i++) {

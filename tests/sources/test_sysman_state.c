@@ -31,14 +31,6 @@ static const struct change {
     {"call zesDeviceGetEccState 1 = 2 2 0\n", GTEL_M_GPU_ECC, NULL, NULL, 0},
     {"call zesDeviceGetEccState 1 = 2 1 2\n", GTEL_M_GPU_ECC_PENDING, NULL, NULL, 1},
     {"call zesDeviceGetEccState 1 = 1 0 0\n", GTEL_M_GPU_ECC_PENDING, NULL, NULL, -1},
-    {"call zesStandbyGetMode 1 0 = 0\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", 1},
-    {"call zesStandbyGetMode 1 0 = 5\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", -1},
-    {"call zesStandbyGetMode 1 0 = untouched\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0",
-     -1},
-    {"call zesStandbyGetProperties 1 0 = 4 0 0\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0",
-     -1},
-    {"call zesStandbyGetProperties 1 0 = 0 1 1\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "1",
-     0},
 #define LIMITS                                                                                     \
     "call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 190000 2 0 2 0 0 250000 3 0 2 0 0 300000 "          \
     "4 0 2 0 0 400000 1 0 1 0 0 20000 2 0 1 0 0 25000 3 0 1 0 0 30000 4 0 1 0 0 40000\n"

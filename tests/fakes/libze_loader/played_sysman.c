@@ -14,7 +14,7 @@ enum {
     DRIVERS_MAX = 2,
     DEVICES_MAX = 16, /* of one driver */
     PARTS_MAX = 32,   /* of one family on one device */
-    FAMILIES = 10,    /* the device itself and its kinds of parts */
+    FAMILIES = 9,     /* the device itself and its kinds of parts */
     KEY_SIZE = 128
 };
 
@@ -51,7 +51,6 @@ static const struct {
     {"zesRas", "zesDeviceEnumRasErrorSets"},
     {"zesFabricPort", "zesDeviceEnumFabricPorts"},
     {"zesFan", "zesDeviceEnumFans"},
-    {"zesStandby", "zesDeviceEnumStandbyDomains"},
 };
 
 /* How a structure is written in words. */
@@ -77,7 +76,6 @@ static const struct field process[] = {F(process_state, pid, 'u'), F(process_sta
 static const struct field ecc[] = {F(ecc_properties, current, 'u'), F(ecc_properties, pending, 'u'),
                                    F(ecc_properties, action, 'u')};
 static const struct field flag[] = {{0, 'b'}};
-static const struct field number[] = {{0, 'u'}};
 static const struct field device_ext[] = {F(device_ext_properties, uuid, 'x')};
 static const struct field pci[] = {
     F(pci_properties, domain, 'u'),
@@ -166,10 +164,6 @@ static const struct field port_errors[] = {
 static const struct field fan[] = {F(fan_properties, on_subdevice, 'b'),
                                    F(fan_properties, subdevice_id, 'u'),
                                    F(fan_properties, units, 'u')};
-static const struct field standby[] = {F(standby_properties, type, 'u'),
-                                       F(standby_properties, on_subdevice, 'b'),
-                                       F(standby_properties, subdevice_id, 'u')};
-
 /* What a call writes, by its type in zes_syms.def. stype 0: the structure has none. */
 struct layout {
     const char *type;
@@ -191,7 +185,6 @@ static const struct layout layouts[] = {
     L(process_state, GTEL_ZES_TYPE_PROCESS_STATE, process),
     L(ecc_properties, GTEL_ZES_TYPE_ECC_PROPERTIES, ecc),
     {"uint8_t *", sizeof(uint8_t), 0, flag, 1},
-    {"uint32_t *", sizeof(uint32_t), 0, number, 1},
     L(pci_properties, GTEL_ZES_TYPE_PCI_PROPERTIES, pci),
     L(pci_state, GTEL_ZES_TYPE_PCI_STATE, pci_state),
     L(pci_stats, 0, pci_stats),
@@ -217,7 +210,6 @@ static const struct layout layouts[] = {
     L(port_throughput, 0, port_rate),
     L(port_errors, GTEL_ZES_TYPE_FABRIC_PORT_ERRORS, port_errors),
     L(fan_properties, GTEL_ZES_TYPE_FAN_PROPERTIES, fan),
-    L(standby_properties, GTEL_ZES_TYPE_STANDBY_PROPERTIES, standby),
 };
 
 static const struct layout chained[] = {
@@ -484,13 +476,12 @@ static uint32_t answer_list(const char *name, const char *type, void *handle, ui
 /*
  * Drivers answer with a copy of what they have, head included: the type is not what was asked with,
  * and what was chained is forgotten, but of memory (compute-runtime: level_zero/sysman/source/api,
- * engine, temperature, frequency, RAS, standby, memory).
+ * engine, temperature, frequency, RAS, memory).
  */
 static void write_over_head(const char *name, void *whole)
 {
     static const char *const copied[] = {"zesEngineGetProperties", "zesTemperatureGetProperties",
-                                         "zesFrequencyGetProperties", "zesRasGetProperties",
-                                         "zesStandbyGetProperties"};
+                                         "zesFrequencyGetProperties", "zesRasGetProperties"};
     struct gtel_zes_head head;
     bool is_memory = strcmp(name, "zesMemoryGetProperties") == 0;
     bool is_copied = is_memory;

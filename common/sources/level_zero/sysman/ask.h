@@ -13,6 +13,7 @@
  *   zesFrequencyGetProperties has.
  * - zesEngineGetActivityExt, by virtual function, is unsupported.
  * - zesTemperatureGetConfig, zesFrequencyGetThrottleTime and power supplies: no driver has them.
+ * - zesStandbyGetMode: rc6_enable of i915, which every user may read; other drivers have none.
  * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
  * - zesDriverEventListen blocks, and its events are in the values of the next gather.
  * - zesDevicePciGetBars: memory that the host sees is `visible_bytes`, asked of the kernel.
@@ -64,7 +65,6 @@ union gtel_sysman_properties {
     struct gtel_zes_mem_properties memory;
     struct gtel_zes_ras_properties ras;
     struct gtel_zes_port_properties port;
-    struct gtel_zes_standby_properties standby;
     struct gtel_zes_fan_properties fan;
 };
 

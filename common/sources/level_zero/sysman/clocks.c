@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks, why they are low, and whether the GPU may sleep. MHz; -1 is unknown. */
+/* Clocks, and why they are low. MHz; -1 is unknown. */
 #include "sources/level_zero/sysman/rows.h"
 
 /* As the kernel's sources: a media GT is gt 1 of a tile; with several tiles each has one GT. */
@@ -7,7 +7,7 @@ static struct gtel_sysman_place clock_place(const struct gtel_sysman_part *part)
 {
     struct gtel_sysman_place place = gtel_sysman_place_of(part, 0);
     place.dim[2] = gtel_str_of(part->tile_text);
-    if (part->type == GTEL_ZES_FREQ_GPU) /* of a standby domain the type is the same 0 */
+    if (part->type == GTEL_ZES_FREQ_GPU)
         place.dim[1] = gtel_sysman_on_tile(part) ? place.dim[2] : GTEL_STR("0");
     else if (part->type == GTEL_ZES_FREQ_MEDIA && !gtel_sysman_on_tile(part))
         place.dim[1] = GTEL_STR("1");
@@ -103,16 +103,5 @@ GTEL_SYSMAN_READ(range)
     add_clock(pass, &place, GTEL_M_FREQUENCY_MAX, got->range.max);
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MIN, part->is.frequency.hardware_min_mhz);
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MAX, part->is.frequency.hardware_max_mhz);
-    return GTEL_ZE_SUCCESS;
-}
-
-/* Whether the GPU, or a tile, may sleep; RC6 of the graphics GT on i915. */
-GTEL_SYSMAN_READ(standby)
-{
-    struct gtel_sysman_place place = clock_place(part);
-    if (got->mode != GTEL_ZES_STANDBY_DEFAULT && got->mode != GTEL_ZES_STANDBY_NEVER)
-        return GTEL_ZE_NO_VALUE;
-    gtel_sysman_add_u64(pass, GTEL_M_FREQUENCY_SLEEP_ENABLED, &place,
-                        got->mode == GTEL_ZES_STANDBY_DEFAULT);
     return GTEL_ZE_SUCCESS;
 }

@@ -23,7 +23,6 @@ static const struct {
     [GTEL_SYSMAN_RAS] = {GTEL_MEASUREMENT_GPU_ERROR, "run gtel as root"},
     [GTEL_SYSMAN_FABRIC] = {GTEL_MEASUREMENT_GPU_FABRIC, "run gtel as root"},
     [GTEL_SYSMAN_FAN] = {GTEL_MEASUREMENT_GPU_FAN, NULL},
-    [GTEL_SYSMAN_STANDBY] = {GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL},
 };
 
 /* One finding for a question that was not answered. */

@@ -141,14 +141,6 @@ static void describe_fan(struct gtel_sysman_part *part, const struct properties 
         (void)snprintf(part->name, sizeof(part->name), "%u", (unsigned)part->number + 1);
 }
 
-/* The only kind there is stands for the graphics GT: i915's rc6_enable. */
-static void describe_standby(struct gtel_sysman_part *part, const struct properties *props)
-{
-    const struct gtel_zes_standby_properties *got = &props->got.standby;
-    set_tile(part, got->on_subdevice, got->subdevice_id);
-    set_name(part, got->type == GTEL_ZES_STANDBY_GLOBAL ? "graphics" : NULL);
-}
-
 static const struct {
     const char *list; /* NULL: the device is its own only part */
     size_t offset;
@@ -172,8 +164,6 @@ static const struct {
     FAMILY(FABRIC, zesDeviceEnumFabricPorts, zesFabricPortGetProperties, FABRIC_PORT,
            describe_port),
     FAMILY(FAN, zesDeviceEnumFans, zesFanGetProperties, FAN, describe_fan),
-    FAMILY(STANDBY, zesDeviceEnumStandbyDomains, zesStandbyGetProperties, STANDBY,
-           describe_standby),
 #undef FAMILY
 };
 

@@ -48,7 +48,6 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     {ROW(FABRIC, 2, zesFabricPortGetFabricErrorCounters, TYPE(FABRIC_PORT_ERRORS)),
      READ(port_errors)},
     {ROW(FAN, 0, zesFanGetState, 0), GET(fan), READ(fan)},
-    {ROW(STANDBY, 0, zesStandbyGetMode, 0), READ(standby), EACH_MINUTE},
 };
 
 const size_t gtel_sysman_rows_n = GTEL_ARRAY_LEN(gtel_sysman_rows);

@@ -32,7 +32,6 @@ enum gtel_sysman_family {
     GTEL_SYSMAN_RAS,
     GTEL_SYSMAN_FABRIC,
     GTEL_SYSMAN_FAN,
-    GTEL_SYSMAN_STANDBY,
     GTEL_SYSMAN_FAMILIES
 };
 
@@ -87,7 +86,6 @@ union gtel_sysman_answer {
     struct gtel_zes_port_throughput port_rate;
     struct gtel_zes_port_errors port_errors;
     double celsius;
-    uint32_t mode;
     int32_t speed;
     uint8_t is_available;
 };
