@@ -40,7 +40,6 @@
 enum {
     GTEL_ZES_TYPE_DEVICE_PROPERTIES = 0x1,
     GTEL_ZES_TYPE_PCI_PROPERTIES = 0x2,
-    GTEL_ZES_TYPE_ENGINE_PROPERTIES = 0x5,
     GTEL_ZES_TYPE_FABRIC_PORT_PROPERTIES = 0x6,
     GTEL_ZES_TYPE_FAN_PROPERTIES = 0x7,
     GTEL_ZES_TYPE_FREQ_PROPERTIES = 0x9,
@@ -70,21 +69,6 @@ enum { GTEL_ZE_DEVICE_GPU = 1 };
 enum { GTEL_ZES_REPAIR_NOT_PERFORMED = 1, GTEL_ZES_REPAIR_PERFORMED };
 /* zes_device_ecc_state_t, since 1.4 */
 enum { GTEL_ZES_ECC_ENABLED = 1, GTEL_ZES_ECC_DISABLED };
-/* zes_engine_group_t */
-enum {
-    GTEL_ZES_ENGINE_COMPUTE_ALL = 1,
-    GTEL_ZES_ENGINE_MEDIA_ALL = 2,
-    GTEL_ZES_ENGINE_COPY_ALL = 3,
-    GTEL_ZES_ENGINE_COMPUTE = 4,
-    GTEL_ZES_ENGINE_RENDER = 5,
-    GTEL_ZES_ENGINE_DECODE = 6,
-    GTEL_ZES_ENGINE_ENCODE = 7,
-    GTEL_ZES_ENGINE_COPY = 8,
-    GTEL_ZES_ENGINE_ENHANCEMENT = 9,
-    GTEL_ZES_ENGINE_3D = 10,
-    GTEL_ZES_ENGINE_RENDER_ALL = 12,
-    GTEL_ZES_ENGINE_CODEC = 14
-};
 /* zes_freq_domain_t */
 enum { GTEL_ZES_FREQ_GPU, GTEL_ZES_FREQ_MEMORY, GTEL_ZES_FREQ_MEDIA };
 /* zes_freq_throttle_reason_flag_t */
@@ -288,20 +272,6 @@ struct gtel_zes_pci_stats {
     uint64_t rx;
     uint64_t tx;
     struct gtel_zes_pci_speed speed;
-};
-
-/* zes_engine_properties_t */
-struct gtel_zes_engine_properties {
-    struct gtel_zes_head head;
-    uint32_t type;
-    uint8_t on_subdevice;
-    uint32_t subdevice_id;
-};
-
-/* zes_engine_stats_t: microseconds or ticks of the GPU, both the same */
-struct gtel_zes_engine_stats {
-    uint64_t active;
-    uint64_t timestamp;
 };
 
 /* zes_freq_properties_t: MHz */

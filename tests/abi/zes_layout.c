@@ -104,16 +104,6 @@ AT(gtel_zes_pci_stats, rx, 24);
 AT(gtel_zes_pci_stats, tx, 32);
 AT(gtel_zes_pci_stats, speed, 40);
 
-SIZE(gtel_zes_engine_properties, 32);
-AT(gtel_zes_engine_properties, head.next, 8);
-AT(gtel_zes_engine_properties, type, 16);
-AT(gtel_zes_engine_properties, on_subdevice, 20);
-AT(gtel_zes_engine_properties, subdevice_id, 24);
-
-SIZE(gtel_zes_engine_stats, 16);
-AT(gtel_zes_engine_stats, active, 0);
-AT(gtel_zes_engine_stats, timestamp, 8);
-
 SIZE(gtel_zes_freq_properties, 48);
 AT(gtel_zes_freq_properties, head.next, 8);
 AT(gtel_zes_freq_properties, type, 16);

@@ -141,13 +141,12 @@ def refuse(text, paths):
 def without_root(text, _):
     """Mode 0400 (powercap's energy_uj), and what Intel's Level Zero driver gives to uid 0 alone.
 
-    CAP_SYS_PTRACE lets fdinfo be listed, not fd. Level Zero: engine groups ask for euid 0, errors
-    and fabric come from files and events of root, ECC from the firmware's device, and processes of
-    others from what is theirs.
+    CAP_SYS_PTRACE lets fdinfo be listed, not fd. Level Zero: errors and fabric come from files and
+    events of root, ECC from the firmware's device, and processes of others from what is theirs.
     """
     text = refuse(text, [f"proc/{pid}/fd" for pid in processes(text)])
     text = re.sub(r"^grow (\S+/energy_uj) .*$", r"refuse \1 EACCES", text, flags=re.M)
-    return refuse_calls(text, r"zesDeviceEnum(?:EngineGroups|RasErrorSets|FabricPorts)|"
+    return refuse_calls(text, r"zesDeviceEnum(?:RasErrorSets|FabricPorts)|"
                         r"zesDevice(?:EccAvailable|GetEccState|ProcessesGetState)")
 
 

@@ -32,7 +32,6 @@ static const struct moving_call {
     {GTEL_STR_INIT("zesPowerGetEnergyCounter"), {{BY_WORK, 120e6}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesMemoryGetBandwidth"),
      {{BY_PEAK, 0.6}, {BY_PEAK, 0.3}, {AS_IT_IS, 0}, {BY_TIME, 1e6}}},
-    {GTEL_STR_INIT("zesEngineGetActivity"), {{BY_WORK, 9e5}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesDevicePciGetStats"),
      {{BY_TIME, 1e6}, {BY_STEP, 1}, {AS_IT_IS, 0}, {BY_WORK, 1e9}, {BY_WORK, 2e9}}},
     {GTEL_STR_INIT("zesFabricPortGetThroughput"), {{BY_TIME, 1e6}, {BY_WORK, 3e9}, {BY_WORK, 4e9}}},

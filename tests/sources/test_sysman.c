@@ -63,8 +63,7 @@ static const struct expected {
     {GTEL_M_GPU_REPAIRED, NULL, NULL, 0},
     {GTEL_M_GPU_ECC, NULL, NULL, 1},
     {GTEL_M_GPU_ECC_PENDING, NULL, NULL, 0},
-    {GTEL_M_GPU_PROCESSES, NULL, NULL, -1},    /* xe's are reported by the kernel */
-    {GTEL_M_ENGINE_TICKS, "render", NULL, -1}, /* it would keep an xe GPU awake */
+    {GTEL_M_GPU_PROCESSES, NULL, NULL, -1}, /* xe's are reported by the kernel */
 };
 
 static void test_values(void)
@@ -72,7 +71,6 @@ static void test_values(void)
     struct machine m;
     if (!begin(&m, ""))
         return;
-    spy.count_name = "zesDeviceEnumEngineGroups";
     gather(&m, 0);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(expected); i++) {
         const struct expected *f = &expected[i];
@@ -80,10 +78,6 @@ static void test_values(void)
         CHECK_NEAR(value(&m, f->metric, f->dim, f->dim_2), f->want, 1e-9);
     }
     test_label = "";
-    CHECK_INT(spy.counted, 2); /* count and fill, of the i915 card alone */
-    const struct gtel_reading *render = find(&m, i915, GTEL_M_ENGINE_TICKS, "render", NULL);
-    if (CHECK(render != NULL))
-        CHECK(render->has_device_clock && render->t_ns == 1000000);
     CHECK(find(&m, i915, GTEL_M_GPU_TEMPERATURE, NULL, NULL) != NULL);
     CHECK_INT(m.group.registry.n, 2);
     struct gtel_device *gpu = gtel_registry_find(&m.group.registry, gtel_str_of(xe));
@@ -284,49 +278,6 @@ static void test_given_up(void)
     finish(&m);
 }
 
-/* Engine classes on the i915 card: mean of singles; decode and encode are the same engine. */
-static const struct {
-    const char *text;
-    const char *class;
-    double ticks; /* millionths; -1: no reading */
-    double capacity;
-} engine_cases[] = {
-    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 1 = 5 0 0\n"
-     "call zesEngineGetActivity 0 1 = 9 1000\n",
-     "render", 8, 2},
-    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 1 = 5 0 0\n", "render",
-     -1, 2},
-    {"call zesEngineGetProperties 0 0 = 12 0 0\n", "render", 7, -1},
-    {"call zesEngineGetProperties 0 0 = 0 0 0\n", "render", -1, -1},
-    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 0 = 6 0 0\n"
-     "call zesEngineGetProperties 0 1 = 7 0 0\ncall zesEngineGetActivity 0 1 = 9 1000\n",
-     "video", 7, 1},
-    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 0 = 4 0 0\n"
-     "call zesEngineGetProperties 0 1 = 4 1 1\ncall zesEngineGetActivity 0 1 = 9 1000\n",
-     "compute", 9, 1},
-    {"call zesEngineGetActivity 0 0 = untouched\n", "render", -1, 1},
-    {"call zesEngineGetActivity 0 0 = 7 0\n", "render", -1, 1},
-    {"call zesDeviceEnumEngineGroups 0 = !0x70010000\n", "render", -1, -1},
-};
-
-static void test_engines(void)
-{
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(engine_cases); i++) {
-        struct machine m;
-        test_label = engine_cases[i].text;
-        if (!begin(&m, engine_cases[i].text))
-            continue;
-        gather(&m, 0);
-        const char *class = engine_cases[i].class;
-        const struct gtel_reading *ticks = find(&m, i915, GTEL_M_ENGINE_TICKS, class, NULL);
-        const struct gtel_reading *count = find(&m, i915, GTEL_M_ENGINE_CAPACITY, class, NULL);
-        CHECK_NEAR(ticks ? ticks->value.f64 * 1e6 : -1, engine_cases[i].ticks, 1e-9);
-        CHECK_NEAR(count ? gtel_reading_number(count) : -1, engine_cases[i].capacity, 0);
-        finish(&m);
-    }
-    test_label = "";
-}
-
 /* Steps of an energy counter: microjoules and microseconds; shown is -1 for no reading. */
 static const struct step {
     uint64_t uj;
@@ -389,42 +340,6 @@ static void test_rare_energy(void)
         CHECK_INT(is_shown ? (int64_t)(energy.total_uj / 1000000) : -1, steps[i].shown);
         if (is_shown)
             CHECK_INT(energy.total_us, steps[i].shown_second * 1000000);
-    }
-}
-
-/* A clock of 19.2 MHz, an engine at 90 %: a second in other units, a rest, and units that stay. */
-static const struct activity {
-    uint64_t second;
-    uint64_t active;
-    uint64_t timestamp;
-    int64_t shown; /* active, or -1 */
-    uint64_t passed;
-} activities[] = {{1, 96000000000, 192000000000, 96000000000, 192000000000},
-                  {2, 96017280000, 10001000000, -1, 0},
-                  {3, 96034560000, 192038400000, 96034560000, 192038400000},
-                  {4, 96051840000, 192057600000, 96051840000, 192057600000},
-                  {5, 96051840001, 3686400000000000, -1, 0},
-                  {6, 96086400000, 192096000000, 96086400000, 192096000000},
-                  /* asleep for 100 seconds */
-                  {106, 96103680000, 192115200000, 96103680000, 192115200000},
-                  {107, 96120960000, 192134400000, 96120960000, 192134400000},
-                  /* microseconds from here on */
-                  {108, 5001000000, 10001000000, -1, 0},
-                  {109, 5001900000, 10002000000, -1, 0},
-                  {110, 5002800000, 10003000000, -1, 0},
-                  {111, 5003700000, 10004000000, 96121860000, 192135400000},
-                  {112, 5004600000, 10005000000, 96122760000, 192136400000}};
-
-static void test_activity(void)
-{
-    struct gtel_sysman_activity activity = {0};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(activities); i++) {
-        const struct activity *a = &activities[i];
-        struct gtel_zes_engine_stats now = {a->active, a->timestamp};
-        bool is_shown = gtel_sysman_activity_step(&activity, &now, a->second * 1000000000u);
-        CHECK_INT(is_shown ? (int64_t)activity.active : -1, a->shown);
-        if (is_shown)
-            CHECK_INT(activity.passed, a->passed);
     }
 }
 
@@ -740,10 +655,8 @@ int main(void)
     test_values();
     test_quirks();
     test_given_up();
-    test_engines();
     test_energy();
     test_rare_energy();
-    test_activity();
     test_limits();
     test_reasons();
     test_bandwidth();

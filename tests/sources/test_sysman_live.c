@@ -56,13 +56,17 @@ static void test_lacks(void)
 /* Whichever reading fails: it is said once with its name. */
 static void test_any_failure(void)
 {
-    static const char *const calls[] = {
-        "zesDevicePciGetState",     "zesDevicePciGetStats",
-        "zesEngineGetActivity",     "zesFabricPortGetFabricErrorCounters",
-        "zesFabricPortGetState",    "zesFabricPortGetThroughput",
-        "zesFanGetState",           "zesFrequencyGetState",
-        "zesMemoryGetBandwidth",    "zesMemoryGetState",
-        "zesPowerGetEnergyCounter", "zesTemperatureGetState"};
+    static const char *const calls[] = {"zesDevicePciGetState",
+                                        "zesDevicePciGetStats",
+                                        "zesFabricPortGetFabricErrorCounters",
+                                        "zesFabricPortGetState",
+                                        "zesFabricPortGetThroughput",
+                                        "zesFanGetState",
+                                        "zesFrequencyGetState",
+                                        "zesMemoryGetBandwidth",
+                                        "zesMemoryGetState",
+                                        "zesPowerGetEnergyCounter",
+                                        "zesTemperatureGetState"};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
         struct machine m;
         char words[100];

@@ -95,7 +95,6 @@ static void write_part(const char *name, void *ret)
         MEMBER("zesPowerGetProperties", power_properties, on_subdevice, 0),
         MEMBER("zesTemperatureGetProperties", temp_properties, type, GTEL_ZES_TEMP_GPU),
         MEMBER("zesMemoryGetProperties", mem_properties, location, GTEL_ZES_MEM_DEVICE),
-        MEMBER("zesEngineGetProperties", engine_properties, type, GTEL_ZES_ENGINE_RENDER),
         MEMBER("zesRasGetProperties", ras_properties, type, GTEL_ZES_RAS_CORRECTABLE),
         MEMBER("zesFabricPortGetProperties", port_properties, id.attach, 0),
         MEMBER("zesFanGetProperties", fan_properties, units, 1),
@@ -202,14 +201,13 @@ static void *find_symbol(void *arg, void *lib, const char *name)
     return NULL;
 }
 
-/* Metrics that are there without Level Zero's values: the core's, those of the card's files, and
- * how many engines were reported. */
+/* Metrics that are there without Level Zero's values: the core's, and those of the card's files. */
 static bool is_others(size_t metric)
 {
     enum gtel_measurement of = gtel_metric_row((enum gtel_metric)metric)->measurement;
     return metric == GTEL_M_GPU_UP || metric == GTEL_M_GPU_AWAKE ||
-           metric == GTEL_M_GPU_READINGS_FAILED || metric == GTEL_M_ENGINE_CAPACITY ||
-           of == GTEL_MEASUREMENT_GPU_INFO || of == GTEL_MEASUREMENT_GTEL;
+           metric == GTEL_M_GPU_READINGS_FAILED || of == GTEL_MEASUREMENT_GPU_INFO ||
+           of == GTEL_MEASUREMENT_GTEL;
 }
 
 static void test_pass(bool is_shown, unsigned calls_min)

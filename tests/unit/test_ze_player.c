@@ -202,8 +202,8 @@ static void test_counts(void)
 static void test_outputs(void)
 {
     begin("call zesDeviceEnumFrequencyDomains 0 = 1\ncall zesFrequencyGetState 0 0 = untouched\n"
-          "call zesFrequencyGetProperties 0 0 = 0 1 1\ncall zesDeviceEnumEngineGroups 0 = 1\n"
-          "call zesEngineGetProperties 0 0 = 5 0 0\ncall zesDeviceEnumMemoryModules 0 = 1\n"
+          "call zesFrequencyGetProperties 0 0 = 0 1 1\ncall zesDeviceEnumTemperatureSensors 0 = 1\n"
+          "call zesTemperatureGetProperties 0 0 = 5 0 0\ncall zesDeviceEnumMemoryModules 0 = 1\n"
           "call zesMemoryGetProperties 0 0 = 0 0 0 1 1000 64\n"
           "at 1s\ncall zesMemoryGetProperties 0 0 = unchained 0 0 0 1 1000\n");
     struct gtel_zes_freq_state state = {.head.type = GTEL_ZES_TYPE_FREQ_STATE, .actual = 7};
@@ -216,11 +216,12 @@ static void test_outputs(void)
     CHECK_INT(it.zes.zesFrequencyGetProperties(clock, &freq), GTEL_ZE_SUCCESS);
     CHECK(freq.subdevice_id == 1 && freq.min == 7 && freq.max == 8);
     CHECK(freq.head.type != GTEL_ZES_TYPE_FREQ_PROPERTIES && !freq.head.next);
-    struct gtel_zes_engine_properties engine = {.head.type = GTEL_ZES_TYPE_ENGINE_PROPERTIES};
-    CHECK_INT(it.zes.zesEngineGetProperties(part(it.zes.zesDeviceEnumEngineGroups), &engine),
-              GTEL_ZE_SUCCESS);
-    CHECK(engine.type == 5 && engine.head.type != GTEL_ZES_TYPE_ENGINE_PROPERTIES);
-    CHECK(engine.head.next != NULL); /* an address of the driver's own */
+    struct gtel_zes_temp_properties temp = {.head.type = GTEL_ZES_TYPE_TEMP_PROPERTIES};
+    CHECK_INT(
+        it.zes.zesTemperatureGetProperties(part(it.zes.zesDeviceEnumTemperatureSensors), &temp),
+        GTEL_ZE_SUCCESS);
+    CHECK(temp.type == 5 && temp.head.type != GTEL_ZES_TYPE_TEMP_PROPERTIES);
+    CHECK(temp.head.next != NULL); /* an address of the driver's own */
     struct gtel_zes_mem_properties memory = {.head = {GTEL_ZES_TYPE_MEM_PROPERTIES, &bits}};
     CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
               GTEL_ZE_SUCCESS);
@@ -280,21 +281,21 @@ static void test_values(void)
     end();
 }
 
-/* 8, 9: an NPU of another driver beside GPUs in an order of the driver's; engines without a number.
+/* 8, 9: an NPU of another driver beside GPUs in an order of the driver's; parts without a number.
  */
 static void test_devices(void)
 {
     void *driver[2] = {NULL};
     void *device[2] = {NULL};
-    void *engine[2] = {NULL};
+    void *sensor[2] = {NULL};
     uint32_t n = 2;
     begin("call zesDriverGet = 2\ncall zesDeviceGet 0 = 2\ncall zesDeviceGet 1 = 1\n"
           "call zesDeviceGetProperties 0 = 1 0x8086 2 00000000000000000000000000000000\n"
           "call zesDevicePciGetProperties 0 = 0 9 0 0 -1 -1 -1 0 0 0\n"
           "call zesDevicePciGetProperties 1 = 0 3 0 0 -1 -1 -1 0 0 0\n"
           "call zesDeviceGetProperties 16 = 5 0x8086 0\n"
-          "call zesDeviceEnumEngineGroups 0 = !0x70010000\ncall zesDeviceEnumEngineGroups 1 = 2\n"
-          "call zesEngineGetProperties 1 0 = 4 0 0\ncall zesEngineGetProperties 1 1 = 4 0 0\n");
+          "call zesDeviceEnumTemperatureSensors 0 = !0x70010000\n"
+          "call zesDeviceEnumTemperatureSensors 1 = 2\n");
     struct gtel_zes_device_ext_properties ext = {.head.type = GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES};
     struct gtel_zes_device_properties got = {.head = {GTEL_ZES_TYPE_DEVICE_PROPERTIES, &ext},
                                              .core.uuid = {1}};
@@ -305,9 +306,9 @@ static void test_devices(void)
     CHECK(got.core.device_type == 1 && got.subdevices == 2 && got.core.uuid[0] == 0);
     CHECK_INT(it.zes.zesDevicePciGetProperties(device[1], &pci), 0);
     CHECK_INT(pci.bus, 3);
-    CHECK_INT(it.zes.zesDeviceEnumEngineGroups(device[0], &n, engine), GTEL_ZE_NO_PERMISSION);
-    CHECK_INT(it.zes.zesDeviceEnumEngineGroups(device[1], &n, engine), 0);
-    CHECK(n == 2 && engine[0] != engine[1]);
+    CHECK_INT(it.zes.zesDeviceEnumTemperatureSensors(device[0], &n, sensor), GTEL_ZE_NO_PERMISSION);
+    CHECK_INT(it.zes.zesDeviceEnumTemperatureSensors(device[1], &n, sensor), 0);
+    CHECK(n == 2 && sensor[0] != sensor[1]);
     n = 1;
     CHECK_INT(it.zes.zesDeviceGet(driver[1], &n, device), 0);
     got.head = (struct gtel_zes_head){GTEL_ZES_TYPE_DEVICE_PROPERTIES, NULL};

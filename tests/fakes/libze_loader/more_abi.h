@@ -9,7 +9,21 @@
 #include "abi/zes_abi.h"
 
 /* zes_structure_type_t */
-enum { GTEL_ZES_TYPE_TEMP_CONFIG = 0x23 };
+enum { GTEL_ZES_TYPE_ENGINE_PROPERTIES = 0x5, GTEL_ZES_TYPE_TEMP_CONFIG = 0x23 };
+
+/* zes_engine_properties_t */
+struct gtel_zes_engine_properties {
+    struct gtel_zes_head head;
+    uint32_t type;
+    uint8_t on_subdevice;
+    uint32_t subdevice_id;
+};
+
+/* zes_engine_stats_t: microseconds or ticks of the GPU, both the same */
+struct gtel_zes_engine_stats {
+    uint64_t active;
+    uint64_t timestamp;
+};
 
 /* zes_freq_throttle_time_t: microseconds */
 struct gtel_zes_throttle_time {

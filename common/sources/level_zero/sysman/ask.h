@@ -11,7 +11,9 @@
  *   of domains has it. zesPowerGetEnergyThreshold: no driver supports one.
  * - zesFrequencyGetAvailableClocks lists the steps between the lowest and the highest clock, which
  *   zesFrequencyGetProperties has.
- * - zesEngineGetActivityExt, by virtual function, is unsupported.
+ * - zesDeviceEnumEngineGroups: Intel's driver opens the kernel's perf counters for it, which
+ *   sources i915 and xe_pmu read with fewer rights, and keeps them open, so that a GPU of xe never
+ *   sleeps. Under Windows sources wddm and wddm_clients have engines.
  * - zesTemperatureGetConfig, zesFrequencyGetThrottleTime and power supplies: no driver has them.
  * - zesStandbyGetMode: rc6_enable of i915, which every user may read; other drivers have none.
  * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
@@ -58,7 +60,6 @@ union gtel_sysman_properties {
     struct gtel_zes_head head;
     struct gtel_zes_device_properties device;
     struct gtel_zes_pci_properties pci;
-    struct gtel_zes_engine_properties engine;
     struct gtel_zes_freq_properties frequency;
     struct gtel_zes_power_properties power;
     struct gtel_zes_temp_properties temperature;

@@ -18,8 +18,6 @@ static const struct {
     [GTEL_SYSMAN_POWER] = {GTEL_MEASUREMENT_GPU_POWER_DOMAIN, telem},
     [GTEL_SYSMAN_TEMPERATURE] = {GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, telem},
     [GTEL_SYSMAN_MEMORY] = {GTEL_MEASUREMENT_GPU_MEMORY_REGION, telem},
-    [GTEL_SYSMAN_ENGINE] = {GTEL_MEASUREMENT_GPU_ENGINE,
-                            "run gtel as root; the kernel's own values need CAP_PERFMON only"},
     [GTEL_SYSMAN_RAS] = {GTEL_MEASUREMENT_GPU_ERROR, "run gtel as root"},
     [GTEL_SYSMAN_FABRIC] = {GTEL_MEASUREMENT_GPU_FABRIC, "run gtel as root"},
     [GTEL_SYSMAN_FAN] = {GTEL_MEASUREMENT_GPU_FAN, NULL},

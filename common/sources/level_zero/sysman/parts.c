@@ -107,14 +107,6 @@ static void describe_memory(struct gtel_sysman_part *part, const struct properti
                        (unsigned)part->tile);
 }
 
-static void describe_engine(struct gtel_sysman_part *part, const struct properties *props)
-{
-    const struct gtel_zes_engine_properties *got = &props->got.engine;
-    part->type = got->type;
-    set_tile(part, got->on_subdevice, got->subdevice_id);
-    set_name(part, got->type != UINT32_MAX ? "engine" : NULL);
-}
-
 static void describe_ras(struct gtel_sysman_part *part, const struct properties *props)
 {
     const struct gtel_zes_ras_properties *got = &props->got.ras;
@@ -159,7 +151,6 @@ static const struct {
     FAMILY(TEMPERATURE, zesDeviceEnumTemperatureSensors, zesTemperatureGetProperties, TEMP,
            describe_temperature),
     FAMILY(MEMORY, zesDeviceEnumMemoryModules, zesMemoryGetProperties, MEM, describe_memory),
-    FAMILY(ENGINE, zesDeviceEnumEngineGroups, zesEngineGetProperties, ENGINE, describe_engine),
     FAMILY(RAS, zesDeviceEnumRasErrorSets, zesRasGetProperties, RAS, describe_ras),
     FAMILY(FABRIC, zesDeviceEnumFabricPorts, zesFabricPortGetProperties, FABRIC_PORT,
            describe_port),

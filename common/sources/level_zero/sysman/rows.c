@@ -17,7 +17,6 @@
  *   MemoryGetBandwidth
  *     of BMG and DG2       64 bits, 32 By     never
  *     of PVC               32 bits, 32 By     83 ms: asked only where it has 64 bits
- *   EngineGetActivity      64 bits, 1 us      never; ticks of xe the same
  *   RasGetState, ...Exp    64 bits            never
  *   FabricPortGet...       64 bits, 1 By      never
  */
@@ -41,7 +40,6 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     {ROW(TEMPERATURE, 0, zesTemperatureGetState, 0), READ(temperature)},
     {ROW(MEMORY, 0, zesMemoryGetState, TYPE(MEM_STATE)), READ(memory)},
     {ROW(MEMORY, 1, zesMemoryGetBandwidth, 0), GET(bandwidth), READ(bandwidth)},
-    {ROW(ENGINE, 0, zesEngineGetActivity, 0), READ(engine)},
     {ROW(RAS, 0, zesRasGetState, 0), GET(ras)},
     {ROW(FABRIC, 0, zesFabricPortGetState, TYPE(FABRIC_PORT_STATE)), READ(port)},
     {ROW(FABRIC, 1, zesFabricPortGetThroughput, 0), READ(port_rate)},

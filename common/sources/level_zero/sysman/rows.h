@@ -49,13 +49,6 @@ GTEL_SYSMAN_READ(state);
 GTEL_SYSMAN_GET(ecc);
 GTEL_SYSMAN_READ(ecc);
 GTEL_SYSMAN_GET(processes);
-/* engines.c */
-GTEL_SYSMAN_READ(engine);
-/* Takes one sample at a time on our clock; true when it has a value. */
-bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
-                               const struct gtel_zes_engine_stats *now, uint64_t now_ns);
-/* Adds the classes of the engines that were just read. */
-void gtel_sysman_add_engines(const struct gtel_sysman_pass *pass);
 /* errors.c */
 GTEL_SYSMAN_GET(ras);
 /* Adds the resets of the whole GPU: their sum over the sets of errors that were just read. */

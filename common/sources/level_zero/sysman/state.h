@@ -28,7 +28,6 @@ enum gtel_sysman_family {
     GTEL_SYSMAN_POWER,
     GTEL_SYSMAN_TEMPERATURE,
     GTEL_SYSMAN_MEMORY,
-    GTEL_SYSMAN_ENGINE,
     GTEL_SYSMAN_RAS,
     GTEL_SYSMAN_FABRIC,
     GTEL_SYSMAN_FAN,
@@ -54,16 +53,6 @@ struct gtel_sysman_bandwidth {
     uint64_t total_us;
 };
 
-/* Time worked and time passed of an engine, behind a check: see engines.c. */
-struct gtel_sysman_activity {
-    unsigned rejected; /* impossible steps one after another */
-    uint64_t last_active;
-    uint64_t last_timestamp;
-    uint64_t last_ns; /* on our clock; 0: there was none */
-    uint64_t active;  /* of all steps that are known */
-    uint64_t passed;
-};
-
 enum gtel_sysman_use {
     GTEL_SYSMAN_UNDESCRIBED, /* its properties are not known yet */
     GTEL_SYSMAN_USED,
@@ -76,7 +65,6 @@ union gtel_sysman_answer {
     struct gtel_zes_ecc_properties ecc;
     struct gtel_zes_pci_state pci_state;
     struct gtel_zes_pci_stats pci_stats;
-    struct gtel_zes_engine_stats activity;
     struct gtel_zes_freq_range range;
     struct gtel_zes_freq_state clock;
     struct gtel_zes_energy energy;
@@ -127,10 +115,6 @@ struct gtel_sysman_part {
             bool has_bandwidth;
             bool has_packets;
         } pci;
-        struct {
-            struct gtel_sysman_activity activity;
-            bool has_value; /* in this sample */
-        } engine;
         struct {
             bool has_resets; /* has ever reported them */
             uint64_t resets; /* UINT64_MAX: not reported in this sample */

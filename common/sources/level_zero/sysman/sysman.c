@@ -99,12 +99,8 @@ static void update_rest(const struct gtel_sysman_pass *pass)
 static void ask_all(struct gtel_sysman_pass *pass)
 {
     bool is_new[GTEL_SYSMAN_FAMILIES] = {false};
-    /* On xe, engine counters keep the GPU awake for as long as the process lives. */
-    bool may_hold = strcmp(pass->gpu->card->drm.driver, "xe") != 0 ||
-                    gtel_option_is(pass->sysman->lz.options, GTEL_O_XE_ENGINES, "hold");
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !gtel_sysman_is_over(pass); f++)
-        if (f != GTEL_SYSMAN_ENGINE || may_hold)
-            is_new[f] = gtel_sysman_list_parts(pass, (enum gtel_sysman_family)f);
+        is_new[f] = gtel_sysman_list_parts(pass, (enum gtel_sysman_family)f);
     for (size_t i = 0; i < gtel_sysman_rows_n && !gtel_sysman_is_over(pass); i++)
         gtel_sysman_ask_row(pass, i, is_new[gtel_sysman_rows[i].family]);
 }
@@ -128,7 +124,6 @@ static void sample_gpu(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                  gpu->card->drm.key);
     gpu->lost_ns = 0;
     gpu->has_worked = true;
-    gtel_sysman_add_engines(&pass);
     gtel_sysman_add_resets(&pass);
     gtel_sysman_add_memory(&pass);
     log_failures(&pass);
