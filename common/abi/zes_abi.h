@@ -303,6 +303,12 @@ struct gtel_zes_freq_state {
     uint32_t throttle_reasons;
 };
 
+/* zes_freq_throttle_time_t: microseconds */
+struct gtel_zes_throttle_time {
+    uint64_t throttled;
+    uint64_t timestamp;
+};
+
 /* zes_power_properties_t: milliwatts, -1 is unknown */
 struct gtel_zes_power_properties {
     struct gtel_zes_head head;

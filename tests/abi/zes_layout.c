@@ -127,6 +127,10 @@ AT(gtel_zes_freq_state, efficient, 40);
 AT(gtel_zes_freq_state, actual, 48);
 AT(gtel_zes_freq_state, throttle_reasons, 56);
 
+SIZE(gtel_zes_throttle_time, 16);
+AT(gtel_zes_throttle_time, throttled, 0);
+AT(gtel_zes_throttle_time, timestamp, 8);
+
 SIZE(gtel_zes_power_properties, 40);
 AT(gtel_zes_power_properties, head.next, 8);
 AT(gtel_zes_power_properties, on_subdevice, 16);

@@ -30,6 +30,7 @@ static const struct moving_call {
     struct number number[16]; /* of the last call the first is of all */
 } calls[] = {
     {GTEL_STR_INIT("zesPowerGetEnergyCounter"), {{BY_WORK, 120e6}, {BY_TIME, 1e6}}},
+    {GTEL_STR_INIT("zesFrequencyGetThrottleTime"), {{BY_WORK, 5e5}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesMemoryGetBandwidth"),
      {{BY_PEAK, 0.6}, {BY_PEAK, 0.3}, {AS_IT_IS, 0}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesDevicePciGetStats"),

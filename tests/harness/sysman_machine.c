@@ -127,6 +127,7 @@ const char common_calls[] =
     "call zesFrequencyGetProperties 1 0 = 0 0 0 100 2600\n"
     "call zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 0x8\n"
     "call zesFrequencyGetRange 1 0 = 300 2400\n"
+    "call zesFrequencyGetThrottleTime 1 0 = 5000 1000\n"
     "call zesDeviceEnumPowerDomains 1 = 2\n"
     "call zesPowerGetProperties 1 0 = 0 0 -1 -1 -1 1\n"
     "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 4\n"

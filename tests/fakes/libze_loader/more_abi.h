@@ -25,12 +25,6 @@ struct gtel_zes_engine_stats {
     uint64_t timestamp;
 };
 
-/* zes_freq_throttle_time_t: microseconds */
-struct gtel_zes_throttle_time {
-    uint64_t throttled;
-    uint64_t timestamp;
-};
-
 /* zes_temp_threshold_t: degrees Celsius; whether an event is sent on getting warmer, or colder */
 struct gtel_zes_temp_threshold {
     uint8_t on_rise;

@@ -14,7 +14,7 @@
  * - zesDeviceEnumEngineGroups: Intel's driver opens the kernel's perf counters for it, which
  *   sources i915 and xe_pmu read with fewer rights, and keeps them open, so that a GPU of xe never
  *   sleeps. Under Windows sources wddm and wddm_clients have engines.
- * - zesTemperatureGetConfig, zesFrequencyGetThrottleTime and power supplies: no driver has them.
+ * - zesTemperatureGetConfig and power supplies: no driver of Intel has them.
  * - zesStandbyGetMode: rc6_enable of i915, which every user may read; other drivers have none.
  * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
  * - zesDriverEventListen blocks, and its events are in the values of the next gather.

@@ -105,3 +105,15 @@ GTEL_SYSMAN_READ(range)
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MAX, part->is.frequency.hardware_max_mhz);
     return GTEL_ZE_SUCCESS;
 }
+
+GTEL_SYSMAN_READ(throttle)
+{
+    const struct gtel_zes_throttle_time *throttle = &got->throttle;
+    struct gtel_sysman_place whole = {.t_us = throttle->timestamp};
+    if (throttle->timestamp == UINT64_MAX || throttle->timestamp == 0)
+        return GTEL_ZE_NO_VALUE;
+    if (part->type == GTEL_ZES_FREQ_GPU && !gtel_sysman_on_tile(part))
+        gtel_sysman_add_f64(pass, GTEL_M_GPU_THROTTLED_TIME, &whole,
+                            (double)throttle->throttled * 1e-6);
+    return GTEL_ZE_SUCCESS;
+}

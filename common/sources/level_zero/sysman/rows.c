@@ -19,6 +19,7 @@
  *     of PVC               32 bits, 32 By     83 ms: asked only where it has 64 bits
  *   RasGetState, ...Exp    64 bits            never
  *   FabricPortGet...       64 bits, 1 By      never
+ *   FrequencyGetThrottleTime  64 bits, 1 us   never
  */
 #define ROW(family_, ask_, call_, type)                                                            \
     .call = GTEL_SYSMAN_CALL(call_, type), .family = GTEL_SYSMAN_##family_, .ask = (ask_)
@@ -35,6 +36,7 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     {ROW(PCI, 4, zesDeviceProcessesGetState, 0), GET(processes)},
     {ROW(FREQUENCY, 0, zesFrequencyGetState, TYPE(FREQ_STATE)), READ(clock)},
     {ROW(FREQUENCY, 1, zesFrequencyGetRange, 0), READ(range), EACH_MINUTE},
+    {ROW(FREQUENCY, 2, zesFrequencyGetThrottleTime, 0), READ(throttle)},
     {ROW(POWER, 0, zesPowerGetEnergyCounter, 0), GET(energy), READ(energy)},
     {ROW(POWER, 1, zesPowerGetLimits, 0), GET(limits), READ(limits), EACH_MINUTE},
     {ROW(TEMPERATURE, 0, zesTemperatureGetState, 0), READ(temperature)},

@@ -43,6 +43,7 @@ void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t row, bool is_new)
 /* clocks.c */
 GTEL_SYSMAN_READ(clock);
 GTEL_SYSMAN_READ(range);
+GTEL_SYSMAN_READ(throttle);
 /* device.c */
 GTEL_SYSMAN_GET(state);
 GTEL_SYSMAN_READ(state);

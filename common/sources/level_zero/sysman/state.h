@@ -67,6 +67,7 @@ union gtel_sysman_answer {
     struct gtel_zes_pci_stats pci_stats;
     struct gtel_zes_freq_range range;
     struct gtel_zes_freq_state clock;
+    struct gtel_zes_throttle_time throttle;
     struct gtel_zes_energy energy;
     struct gtel_zes_mem_state memory_state;
     struct gtel_zes_mem_bandwidth bandwidth;
