@@ -50,6 +50,11 @@ static const struct answer_case {
      NULL, NULL},
     {"zesFrequencyGetState", "1 0 = !0x70010000", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, REFUSED,
      NULL},
+    {"zesFrequencyGetThrottleTime", "1 0 = untouched", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN,
+     NO_VALUE, NULL},
+    {"zesFrequencyGetThrottleTime", "1 0 = 5 0", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NO_VALUE,
+     NULL},
+    {"zesFrequencyGetThrottleTime", "1 0 = 5 1", GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL, NULL},
     /* Energy. */
     {"zesPowerGetEnergyCounter", "1 0 = untouched", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NO_VALUE,
      NULL},
@@ -278,6 +283,8 @@ static const struct value_case {
     {"call zesFrequencyGetProperties 1 0 = 0 2 1\n", GTEL_M_FREQUENCY_ACTUAL, "graphics", "0",
      1400e6},
     {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_VOLTAGE, "graphics", NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 2 0 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
     {"call zesFrequencyGetState 1 0 = 19.5 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
      19.5},
     {"call zesFrequencyGetState 1 0 = 20 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
@@ -400,10 +407,12 @@ static void test_old_limits(void)
 static void test_clocks(void)
 {
     static const enum gtel_metric counters[] = {
-        GTEL_M_GPU_PCIE_RX,  GTEL_M_GPU_PCIE_TX,      GTEL_M_GPU_PCIE_PACKETS,
-        GTEL_M_ENERGY,       GTEL_M_GPU_ENERGY,       GTEL_M_MEMORY_READ,
-        GTEL_M_MEMORY_WRITE, GTEL_M_MEMORY_PEAK_TIME, GTEL_M_GPU_MEMORY_PEAK_TIME,
-        GTEL_M_FABRIC_RX,    GTEL_M_FABRIC_TX};
+        GTEL_M_GPU_PCIE_RX,      GTEL_M_GPU_PCIE_TX,
+        GTEL_M_GPU_PCIE_PACKETS, GTEL_M_ENERGY,
+        GTEL_M_GPU_ENERGY,       GTEL_M_GPU_THROTTLED_TIME,
+        GTEL_M_MEMORY_READ,      GTEL_M_MEMORY_WRITE,
+        GTEL_M_MEMORY_PEAK_TIME, GTEL_M_GPU_MEMORY_PEAK_TIME,
+        GTEL_M_FABRIC_RX,        GTEL_M_FABRIC_TX};
     size_t found = 0;
     struct machine m;
     if (!begin(&m, "call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 1 0\n"
