@@ -497,6 +497,7 @@ static const struct {
     {OPEN, "a/root", 2, "link a/root -> /d/x\nfile d/x\n| 2\n"},
     {OPEN, "a/near", 2, "link a/near -> e/f\nfile a/e/f\n| 3\n"},
     {OPEN, "d", -EISDIR, "dir d\n"},
+    {OPEN, "a/dir", -EISDIR, "link a/dir -> ../d\ndir d\n"},
     {OPEN, "no", -EACCES, "refuse no EACCES\n"},
     {OPEN, "empty", 0, "file empty\n"},
     {OPEN, "broken", -EIO, "error broken EIO\n"},
