@@ -221,30 +221,6 @@ static void test_fresh(void)
     test_label = "";
 }
 
-/* A process that leaks descriptors of a GPU leaves room for others, and is not walked in vain. */
-static void test_leak(void)
-{
-    enum { FDS = 4100, GATHERS = 6 };
-    static struct scan_world world;
-    struct gtel_buf text;
-    test_label = "leak";
-    gtel_buf_init(&text, 1 << 22);
-    for (unsigned fd = 0; fd < FDS; fd++)
-        scan_put_client(&text, 5, fd, 1);
-    scan_put_client(&text, 6, 3, 2);
-    if (!begin(&world, &text, 0))
-        return;
-    for (size_t i = 0; i < GATHERS; i++)
-        CHECK_INT(i == 0 ? scan_gather(&world) : soon(&world), 0);
-    CHECK(world.pid[1] == 5 && world.pid[2] == 6);
-    CHECK_INT(scan_counts(&world)->waiting, 0);
-    outside.checks = 0;
-    CHECK_INT(soon(&world), 0);
-    CHECK_INT(outside.checks, 0);
-    scan_stop(&world);
-    test_label = "";
-}
-
 /* Between two readings of the clock another program may have run: so often is a text read again. */
 static void test_read_in_time(void)
 {
@@ -393,7 +369,6 @@ int main(void)
     test_deadline();
     test_two_busy();
     test_fresh();
-    test_leak();
     test_read_in_time();
     test_round();
     test_share_of_round();

@@ -42,10 +42,6 @@ static int keep_pid(void *arg, uint32_t pid)
     struct gtel_scan *scan = arg;
     if (pid == scan->own_pid || pid == 0)
         return 0;
-    if (scan->pids == PROCESSES_MAX) {
-        scan->counts.dropped++;
-        return 1; /* the others are not seen */
-    }
     if (!gtel_grow(&scan->pid, &scan->pids_size, scan->pids + 1, PROCESSES_MAX, sizeof(*scan->pid)))
         return -ENOMEM;
     scan->pid[scan->pids++] = pid;
@@ -168,6 +164,7 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
     bool is_young = process->begin_ns != 0 && scan->now_ns - process->begin_ns <= young_ns;
     bool may_differ = scan->counts.has_numbers ? process->size != st.size : is_young;
     process->is_due = process->is_due || (process->ino != 0 && may_differ);
+    process->longs = st.size < process->size ? 0 : process->longs; /* others may have the numbers */
     process->ino = st.ino;
     process->size = st.size;
 }
@@ -357,7 +354,7 @@ static int check_device(void *arg, uint32_t fd)
 /*
  * No client's text is as long as that. The kernel makes those of inotify and epoll with all that
  * they watch in each read (fs/notify/fdinfo.c, fs/eventpoll.c), which takes milliseconds with
- * thousands: such a descriptor is left alone until the rotation comes to its process.
+ * thousands: such a descriptor is skipped until its process is walked in rotation, or has fewer.
  */
 static bool is_long(const struct gtel_scan_process *process, uint32_t fd)
 {
@@ -599,7 +596,11 @@ static void walk_all(struct gtel_scan *scan)
     if (scan->deadline_ns < now_ns + scan->settings.walk_ns / 4)
         scan->deadline_ns = now_ns + scan->settings.walk_ns / 4;
     read_list(scan);
+    uint64_t end_ns = scan->deadline_ns;
+    if (scan->period_ns != 0)
+        scan->deadline_ns -= scan->settings.walk_ns / 16; /* the rotation has its turn, too */
     walk_due(scan);
+    scan->deadline_ns = end_ns;
     if (scan->counts.is_listed)
         return;
     if (scan->period_ns != 0)

@@ -12,9 +12,8 @@
 
 enum {
     SLOTS_MAX = 1 << 16,
-    OF_PROCESS_MAX = 1 << 12, /* of more, one that leaks descriptors, these are enough */
-    ROOM = 32,                /* how many are closed together when descriptors run out */
-    AGAIN_MAX = 4             /* texts that are read twice in a gather */
+    ROOM = 32,    /* how many are closed together when descriptors run out */
+    AGAIN_MAX = 4 /* texts that are read twice in a gather */
 };
 
 static const uint64_t slow_ns = 100000; /* a read takes some microseconds */
@@ -133,8 +132,6 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
                          uint32_t fd)
 {
     uint32_t i = scan->free_slot;
-    if (process->slots == OF_PROCESS_MAX)
-        return 0;
     if (i != 0) {
         scan->free_slot = scan->slot[i - 1].next;
     } else {
@@ -146,7 +143,6 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
     uint32_t *link = link_behind(scan, process, before);
     scan->slot[i - 1] = (struct gtel_scan_slot){.next = *link, .fd = fd};
     *link = i;
-    process->slots++;
     scan->fresh++;
     return i;
 }
@@ -160,7 +156,6 @@ static void drop_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     release(scan, i);
     close_file(scan, slot);
     *link = slot->next;
-    process->slots--;
     *slot = (struct gtel_scan_slot){.next = scan->free_slot};
     scan->free_slot = i;
 }
@@ -207,7 +202,7 @@ void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process,
             set_device(scan, at, &found[k]);
         if (at == 0 && !found[k].is_unknown) {
             scan->counts.dropped++;
-            process->is_due = process->slots < OF_PROCESS_MAX; /* perhaps there is room later */
+            process->is_due = true; /* perhaps there is room later */
         }
         before = at != 0 ? at : before;
         i = *link_behind(scan, process, before);

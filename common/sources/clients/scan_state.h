@@ -53,8 +53,7 @@ enum gtel_scan_walked { GTEL_SCAN_NEVER, GTEL_SCAN_REFUSED, GTEL_SCAN_READ };
 struct gtel_scan_process {
     struct gtel_scan_owner owner;
     uint32_t pid;
-    uint32_t first; /* slot */
-    uint32_t slots;
+    uint32_t first;                        /* slot */
     uint64_t ino;                          /* of proc/PID/fd; 0: not asked yet */
     uint64_t size;                         /* descriptors, when asked last */
     uint64_t begin_ns;                     /* when it was listed first; 0: in the first gather */

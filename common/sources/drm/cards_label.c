@@ -147,11 +147,11 @@ bool gtel_cards_label_pnp(const struct gtel_pnp *pnp, struct gtel_registry *regi
     bool is_nvidia = is_known && strcmp(vendors[vendor].tag, "nvidia") == 0; /* NVML has it, too */
     gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(gpu->key));
     if (is_known)
-        gtel_device_label(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(vendors[vendor].tag));
-    gtel_device_label(registry, device, GTEL_LABEL_DRIVER,
-                      is_nvidia ? GTEL_STR("nvidia") : GTEL_STR("wddm"));
+        gtel_device_relabel(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(vendors[vendor].tag));
+    gtel_device_relabel(registry, device, GTEL_LABEL_DRIVER,
+                        is_nvidia ? GTEL_STR("nvidia") : GTEL_STR("wddm"));
     (void)snprintf(text, sizeof(text), "%04x:%04x", gpu->pci_id[0], gpu->pci_id[1]);
-    gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+    (void)gtel_device_label_id(registry, device, gtel_str_of(text));
     if (gtel_pnp_text(pnp, &gpu->info, GTEL_SPDRP_DESCRIPTION, units)) {
         struct gtel_str name = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
         if (gtel_str_starts(name, GTEL_STR("@")))

@@ -112,11 +112,13 @@ static int find_aer(const struct gtel_env *env, enum aer_state *aer)
 {
     static const char driver[] = "sys/bus/pci_express/drivers/aer";
     int r = env->ops->dir_list(env->arg, "sys/bus/pci_express/drivers", stop_at_any, NULL);
+    if (gtel_error_is_refusal(r))
+        return 0; /* unknown, and it stays so */
     if (r < 0 && !gtel_error_is_no_path(r))
         return r;
     int ports = r == 1 ? env->ops->dir_list(env->arg, driver, stop_at_port, NULL) : 1;
     if (ports < 0 && ports != -ENOENT)
-        return ports;
+        return gtel_error_is_refusal(ports) ? 0 : ports;
     *aer = ports < 0 ? AER_DISABLED : ports == 0 ? AER_OF_FIRMWARE : AER_SERVED;
     return 0;
 }
