@@ -436,22 +436,22 @@ static void attribute_energy(struct gtel_context *context, bool has_slept)
 
 /* Emit */
 
-/* The time of the gather before, or about it where the time of day was set back since then. */
-static uint64_t beginning_wall_ns(const struct gtel_context *context)
+/* The time of so many gathers before, or about it where the time of day was set back since then. */
+static uint64_t beginning_wall_ns(const struct gtel_context *context, uint16_t gathers)
 {
-    return context->emitted_wall_ns < context->sampled_wall_ns
-               ? context->emitted_wall_ns
-               : context->sampled_wall_ns - context->period_ns;
+    uint64_t last_ns = context->emitted_wall_ns < context->sampled_wall_ns
+                           ? context->emitted_wall_ns
+                           : context->sampled_wall_ns - context->period_ns;
+    return gathers > 1 ? last_ns - (gathers - 1u) * context->period_ns : last_ns;
 }
 
 /*
- * A counter of a line that is new begins with 0 at the time of the gather before: stores take
+ * A counter of a line that is new begins with 0 at the time when it was read before: stores take
  * differences, and would lose what the line has done since then.
  */
 static void emit_beginnings(struct gtel_context *context)
 {
     const struct gtel_sink *sink = context->sink;
-    bool is_open = false;
     for (size_t i = 0; i < context->series.n; i++) {
         struct gtel_series *series = context->series.sorted[i];
         if (series->now.metric != GTEL_M_PROCESS_JOULES || series->window.n == 0 ||
@@ -462,13 +462,10 @@ static void emit_beginnings(struct gtel_context *context)
             continue;
         struct gtel_reading zero = series->now;
         zero.value.f64 = 0;
-        if (!is_open)
-            gtel_sink_begin(sink, beginning_wall_ns(context));
-        is_open = true;
+        gtel_sink_begin(sink, beginning_wall_ns(context, series->now.gathers));
         sink->put(sink->arg, &zero, GTEL_ASPECT_VALUE);
-    }
-    if (is_open)
         gtel_sink_end(sink);
+    }
 }
 
 /* Whether it comes from a source that is read for something else. */

@@ -153,11 +153,12 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
     }
 }
 
-/* Adds to the counter of a line; its device is that of the reading. */
+/* Adds to the counter of a line, of so many gathers; its device is that of the reading. */
 static void add(struct gtel_series_table *table, const struct gtel_attribution_sample *sample,
-                const struct gtel_reading *line, double joules)
+                const struct gtel_reading *line, uint64_t gathers, double joules)
 {
     struct gtel_reading reading = *line;
+    reading.gathers = gathers < UINT16_MAX ? (uint16_t)gathers : UINT16_MAX;
     reading.metric = GTEL_M_PROCESS_JOULES;
     reading.value_type = GTEL_VALUE_F64;
     reading.value.f64 = joules;
@@ -169,11 +170,12 @@ static void add(struct gtel_series_table *table, const struct gtel_attribution_s
 }
 
 static void add_named(struct gtel_series_table *table, const struct gtel_attribution_sample *sample,
-                      const struct gtel_series *energy, struct gtel_str name, double joules)
+                      const struct gtel_series *energy, struct gtel_str name, uint64_t gathers,
+                      double joules)
 {
     struct gtel_reading line = {.device = energy->now.device, .t_ns = energy->now.t_ns};
     line.dim[0] = name;
-    add(table, sample, &line, joules);
+    add(table, sample, &line, gathers, joules);
 }
 
 /* The busy share of the GPU since the base; below 0: not known. */
@@ -185,9 +187,9 @@ static double busy_of(const struct gtel_attribution *attribution,
     double busy = gpu->busy_sum / gpu->busies;
     uint32_t means = gpu->measured | attribution->readers;
     uint8_t source = gpu->busy->now.source;
-    bool is_mean = gpu->busies > 1 || source == GTEL_SOURCE_CORE ||
-                   (source < 32 && (means >> source & 1) != 0);
-    busy = !is_mean && busy < gpu->sum ? gpu->sum : busy;
+    bool is_mean = source == GTEL_SOURCE_CORE || (source < 32 && (means >> source & 1) != 0);
+    double least = gpu->sum * gpu->listed / gpu->runs;
+    busy = !is_mean && busy < least ? least : busy;
     return busy < 1 ? busy : 1;
 }
 
@@ -219,17 +221,19 @@ static uint64_t alone_of(const struct gtel_attribution_gpu *gpu)
 }
 
 /* A run about the time since the base. */
-static void note_run(struct gtel_attribution_gpu *gpu, bool has_slept)
+static void record_run(struct gtel_attribution_gpu *gpu, bool has_slept)
 {
     double busy = gpu->busy ? gtel_reading_number(&gpu->busy->now) : 0;
+    gpu->runs++;
+    gpu->listed += gpu->lines > 0;
     gpu->busies += gpu->busy != NULL;
     gpu->busy_sum += busy < 1 ? busy : 1;
     gpu->alone = alone_of(gpu) == gpu->alone ? gpu->alone : 0;
     gpu->has_slept = gpu->has_slept || has_slept;
 }
 
-/* One without energy. Readers have shares of each gather, also of processes that have gone. */
-static void pass(struct gtel_attribution_gpu *gpu, uint64_t run)
+/* One without energy. Readers have shares of each gather, also of processes that have ended. */
+static void advance_until(struct gtel_attribution_gpu *gpu, uint64_t run)
 {
     if (gpu->until + 1 == run && gpu->shares == 0 && gpu->list != GTEL_LIST_OF_READER)
         gpu->until = run;
@@ -254,7 +258,7 @@ static double step(struct gtel_attribution_gpu *gpu, uint64_t run)
     gpu->sleeps = now->device->sleeps;
     gpu->alone = alone_of(gpu);
     gpu->busy_sum = 0;
-    gpu->busies = 0;
+    gpu->busies = gpu->runs = gpu->listed = 0;
     gpu->has_slept = false;
     return grown;
 }
@@ -268,6 +272,7 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
     struct split split = split_of(gpu, busy_of(attribution, gpu), was_asleep);
     if (gpu->until + 1 != attribution->run && !was_asleep)
         split = (struct split){.unattributed = 1};
+    uint64_t gathers = gpu->runs;
     double joules = step(gpu, attribution->run);
     joules = sample->gather == 0 ? 0 : joules;
     double rest = joules;
@@ -276,14 +281,14 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
         if (attribution->gpu[line->series->now.device->index].gpu != index)
             continue;
         double share = line->share < 0 ? split.alone : line->share * split.factor;
-        add(table, sample, &line->series->now, joules * share);
+        add(table, sample, &line->series->now, gathers, joules * share);
         rest -= joules * share;
     }
     double unattributed = joules * split.unattributed < rest ? joules * split.unattributed : rest;
     unattributed = unattributed > 0 ? unattributed : 0;
     rest = rest > unattributed ? rest - unattributed : 0;
-    add_named(table, sample, gpu->energy, GTEL_STR("unattributed"), unattributed);
-    add_named(table, sample, gpu->energy, GTEL_STR("idle"), rest);
+    add_named(table, sample, gpu->energy, GTEL_STR("unattributed"), gathers, unattributed);
+    add_named(table, sample, gpu->energy, GTEL_STR("idle"), gathers, rest);
 }
 
 int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_series_table *table,
@@ -300,11 +305,11 @@ int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_serie
         struct gtel_attribution_gpu *gpu = &attribution->gpu[i];
         if (!gpu->has_processes)
             continue;
-        note_run(gpu, sample->has_slept);
+        record_run(gpu, sample->has_slept);
         if (gpu->energy)
             attribute(attribution, table, sample, i);
         else
-            pass(gpu, attribution->run);
+            advance_until(gpu, attribution->run);
     }
     attribution->section = sample->section;
     return 0;

@@ -9,13 +9,14 @@
  *   unattributed   max(0, u - B): work of nobody that is seen
  *   idle           the rest
  * A source that takes no mean over the interval may see nothing of work that was there, so that u
- * of a single run of such a one is min(1, B) at least. A line whose share is not known gets u where
- * it has the GPU to itself, in all runs from the base on, among all processes; else no line gets
- * anything, and u is unattributed. Where u is not known, all is unattributed; after the GPU or the
- * host has slept, all is idle. A share is a mean since the last one, so where energy is read more
- * rarely than shares, those of its run are about a part of the time only: then all is unattributed,
- * too. Every joule goes to one line, so that their sum grows as the GPU's counter does; a step back
- * of that counter, another counter, or a device that was removed gives nothing.
+ * of such a one is min(1, B) at least, for the part of the runs that had a line. A line whose share
+ * is not known gets u where it has the GPU to itself, in all runs from the base on, among all
+ * processes; else no line gets anything, and u is unattributed. Where u is not known, all is
+ * unattributed; after the GPU or the host has slept, all is idle. A share is a mean since the last
+ * one, so where energy is read more rarely than shares, those of its run are about a part of the
+ * time only: then all is unattributed, too. Every joule goes to one line, so that their sum grows
+ * as the GPU's counter does; a step back of that counter, another counter, or a device that was
+ * removed gives nothing.
  *
  * Nothing is attributed on a GPU of which no list of processes was ever there.
  *
@@ -50,7 +51,9 @@ struct gtel_attribution_gpu {
     uint64_t alone;  /* hash of the line that has had it to itself since then; 0: none */
     double busy_sum; /* of the busy shares since then, and in how many runs */
     uint32_t busies;
-    bool has_slept; /* the host, since then */
+    uint32_t runs;   /* since then */
+    uint32_t listed; /* of these: in which it had a line */
+    bool has_slept;  /* the host, since then */
     /* Of this sample. */
     const struct gtel_series *energy;
     const struct gtel_series *busy;
@@ -87,7 +90,7 @@ struct gtel_attribution_sample {
 
 void gtel_attribution_done(struct gtel_attribution *attribution);
 /*
- * Attributes what the counters have grown by since the run before, from the series that were
+ * Attributes what the counters have grown by since they were read before, from the series that were
  * touched since: adds to the series PROCESS_JOULES of each line. 0, or -ENOMEM: the next run makes
  * up for it.
  */

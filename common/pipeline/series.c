@@ -158,6 +158,7 @@ struct gtel_series *gtel_series_count(struct gtel_series_table *table,
         return NULL;
     double before = series->rank == 0 ? series->now.value.f64 : 0;
     take_reading(series, reading);
+    series->now.gathers = reading->gathers;
     series->now.value.f64 += before;
     series->rank = 0;
     series->section = section;

@@ -209,11 +209,13 @@ def try_energy(command, program):
     check(5 <= len(steps) <= 7, f"energy is in {len(steps)} of {len(found)} gathers")
     for before, after in zip(steps[2:], steps[3:]):
         grown = values(after, "gpu", "energy_joules")[0] - values(before, "gpu", "energy_joules")[0]
-        lines = {tags["process"]: fields["attributed_joules"] for head, tags, fields in after
-                 if head == "gpu_process" and "attributed_joules" in fields}
-        for head, tags, fields in before:
-            if head == "gpu_process" and "attributed_joules" in fields:
-                lines[tags["process"]] -= fields["attributed_joules"]
+        first = next(tags["gpu"] for head, tags, fields in after if head == "gpu" and "energy_joules" in fields)
+        lines = {}
+        for sign, found_lines in ((1, after), (-1, before)):
+            for head, tags, fields in found_lines:
+                if head == "gpu_process" and "attributed_joules" in fields and tags["gpu"] == first:
+                    name = tags["process"]
+                    lines[name] = lines.get(name, 0) + sign * fields["attributed_joules"]
         check(abs(sum(lines.values()) / grown - 1) < 0.001, f"{lines} of {grown:.0f} J")
         check(lines["nvidia_loads"] > 0.9 * grown, "nearly all is the process's")
 

@@ -262,9 +262,9 @@ static void test_calls(void)
         {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!999\n", 6, 0},
         {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!6\n", 6, 0},
         {shares, SHARES "100 1200 90 1 0 0 0 0\n", 0, 0}, /* nobody to have one */
-        /* None is there now: once, to know what is old. */
-        {shares, COMPUTE "_v3 0 =\n" SHARES "100 1200 90 1 0 0 0 0\n", 1, 0},
-        {shares, SHARES "!6\n" COMPUTE "_v3 0 =\nat 70s\n" COMPUTE "_v3 0 = 1200 4096\n", 3, 0},
+        /* None is there now; those that come later are asked for from then on. */
+        {shares, COMPUTE "_v3 0 =\n" SHARES "100 1200 90 1 0 0 0 0\n", 0, 0},
+        {shares, SHARES "!6\n" COMPUTE "_v3 0 =\nat 70s\n" COMPUTE "_v3 0 = 1200 4096\n", 2, 0},
         {shares,
          COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
                  "call nvmlDeviceGetProcessesUtilizationInfo count = 8192\n",
@@ -349,7 +349,7 @@ static void test_energy(void)
         unsigned seconds; /* since the gather before */
         double busy;      /* -1: absent */
         double joules;
-    } gathers[] = {{0, -1, 1},   {1, 0, 1},   {1, 0, 1},   {1, -1, -1},  {1, -1, -1},
+    } gathers[] = {{0, -1, 1},   {1, -1, 1},  {1, -1, 1},  {1, -1, -1},  {1, -1, -1},
                    {18, 0.4, 9}, {1, -1, -1}, {1, -1, -1}, {18, 0.5, 12}};
     struct machine m;
     char error[100];

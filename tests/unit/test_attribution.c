@@ -260,7 +260,7 @@ static void test_counter(void)
     end(&m);
 }
 
-/* A line has the GPU to itself only when it had it in the gather before, too. */
+/* A line has the GPU to itself only when it had it when energy was read before, too. */
 static void test_alone(void)
 {
     static const char *const names[] = {"a", "a", "b", "b", "ab", "b"};
@@ -293,7 +293,7 @@ static void test_rare(void)
     static const struct {
         const char *label;
         double busy[EACH]; /* the last one with energy; below 0: not known */
-        const char *lines; /* in all of them */
+        const char *lines; /* in all of them, but for early -2: in the last one alone */
         const char *extra; /* in the second one alone */
         double share;      /* of each line in the last one; below 0: not known */
         double early;      /* and of a in the first one */
@@ -301,7 +301,8 @@ static void test_rare(void)
         double a, unattributed, idle;
     } cases_of[] = {
         {"mean", {1, 0, 0.5, 0.5}, "a", "", 0.25, -1, 0, 25, 25, 50},
-        {"of a process that is new", {0, 0, 0, 0.8}, "a", "", 1, -1, 0, 20, 0, 80},
+        {"of moments, which saw none of it", {0, 0, 0, 0}, "a", "", 0.5, -1, 0, 50, 0, 50},
+        {"of a process that is new", {0, 0, 0, 0.8}, "a", "", 1, -2, 0, 25, 0, 75},
         {"more than all", {1, 1, 1, 1}, "ab", "", 1, -1, 0, 50, 0, 0},
         {"of some known", {-1, 1, -1, 0.5}, "a", "", 0.25, -1, 0, 25, 50, 25},
         {"beyond full", {9, 0, 0, 1}, "a", "", 0.25, -1, 0, 25, 25, 50},
@@ -318,7 +319,8 @@ static void test_rare(void)
         for (int k = -1; k < EACH; k++) {
             bool is_last = k == EACH - 1 || k < 0;
             double share = k == 0 ? cases_of[i].early : is_last ? cases_of[i].share : -1;
-            for (const char *p = cases_of[i].lines; *p; p++)
+            bool is_there = cases_of[i].early > -2 || k == EACH - 1;
+            for (const char *p = cases_of[i].lines; is_there && *p; p++)
                 put_line(&m, 0, (char[]){*p, '\0'}, share);
             for (const char *p = cases_of[i].extra; k == 1 && *p; p++)
                 put_line(&m, 0, (char[]){*p, '\0'}, -1);
@@ -332,6 +334,9 @@ static void test_rare(void)
         CHECK_NEAR(get(&m, 0, "a"), cases_of[i].a, 1e-9);
         CHECK_NEAR(get(&m, 0, "unattributed"), cases_of[i].unattributed, 1e-9);
         CHECK_NEAR(get(&m, 0, "idle"), cases_of[i].idle, 1e-9);
+        for (size_t k = 0; k < m.table.n; k++)
+            if (m.table.sorted[k]->now.metric == GTEL_M_PROCESS_JOULES)
+                CHECK_INT(m.table.sorted[k]->now.gathers, EACH);
         end(&m);
     }
     test_label = "";

@@ -247,6 +247,8 @@ static void register_asleep(struct gtel_nvml *nvml, struct gtel_registry *regist
             gpu = add_gpu(nvml, registry, gtel_str_of(gpus->gpu[i].address));
         if (!gpu)
             continue;
+        if (gpu->is_unavailable)
+            gtel_nvml_gpu_forget(gpu);
         gpu->is_found = true;
         gpu->is_unavailable = false;
         gpu->device->is_asleep = true;

@@ -64,6 +64,8 @@ static void label(struct gtel_registry *registry, const struct gtel_nvml_gpu *in
 {
     const char *profile = strstr(found->name, " MIG ");
     const char *tag = strchr(instance->device->key, '/') + 1;
+    (void)gtel_device_label_id(registry, instance->device,
+                               gtel_str_of(instance->parent->device->label[GTEL_LABEL_PCI_ID]));
     gtel_device_label_part(registry, instance->device, instance->parent->device);
     gtel_device_label(registry, instance->device, GTEL_LABEL_INSTANCE, gtel_str_of(tag));
     gtel_device_relabel(registry, instance->device, GTEL_LABEL_UUID, gtel_str_of(found->uuid));

@@ -27,6 +27,7 @@ typedef int(*list_fn) GTEL_NVML_PARAMS_processes;
 
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
 static const uint64_t pause_ns = 59500000000;
+static const uint64_t sample_ns = 2000000000; /* the driver takes one each second at least */
 
 static int make_room(struct gtel_nvml_process_room *room, size_t n)
 {
@@ -236,21 +237,27 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
 }
 
 /*
- * Whether there are shares of this gather. The first time only says from when on samples count;
- * later they are not asked for while there is no process.
+ * Whether there are shares of this gather. The first time only says from when on samples count. No
+ * newer sample after a short time says nothing yet.
  */
 static bool update_shares(const struct gtel_nvml_library *library,
-                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
+                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
+                          uint64_t t_ns)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
     bool has_any = processes->now.n > 0;
-    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !(gpu->is_long && has_any)))
+    if (gpu->is_long && !has_any && processes->lists == GTEL_NVML_LISTS_SHARES)
+        processes->lists = GTEL_NVML_LISTS_NEW; /* the time of those that come begins with them */
+    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || !has_any || !(is_first || gpu->is_long))
         return false;
+    uint64_t before_us = processes->seen_us;
     int code = read_shares(&library->call, room, gpu);
+    bool is_known = processes->seen_us > before_us || t_ns - processes->asked_ns >= sample_ns;
+    processes->asked_ns = t_ns;
     processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
                                                                          : GTEL_NVML_LISTS_SHARES;
-    return code == GTEL_NVML_SUCCESS && !is_first;
+    return code == GTEL_NVML_SUCCESS && !is_first && is_known;
 }
 
 /*
@@ -320,7 +327,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     }
     if (room->pids == GTEL_NVML_PIDS_OURS)
         find_starts(library->env, processes);
-    bool has_shares = update_shares(library, room, gpu);
+    bool has_shares = update_shares(library, room, gpu, batch->t_ns);
     report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, has_shares, batch);
 }
 

@@ -46,8 +46,9 @@ struct gtel_nvml_process_list {
 struct gtel_nvml_processes {
     struct gtel_nvml_process_list now;    /* of this gather */
     struct gtel_nvml_process_list before; /* and of the one before */
-    unsigned hidden;  /* further entries, of processes that have no number here */
-    uint64_t seen_us; /* time of the newest share, on the driver's clock */
+    unsigned hidden;   /* further entries, of processes that have no number here */
+    uint64_t seen_us;  /* time of the newest share, on the driver's clock */
+    uint64_t asked_ns; /* when shares were asked for last */
     enum gtel_nvml_lists lists;
     uint64_t due_ns; /* when to ask for lists that were refused, or were not understood */
 };

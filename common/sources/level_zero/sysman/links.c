@@ -3,8 +3,8 @@
 #include "sources/level_zero/sysman/rows.h"
 
 /*
- * -1 is unknown: Intel's driver answers so without root. It reports neither the link's state nor how
- * often packets were sent again.
+ * -1 is unknown: Intel's driver answers so without root. It reports neither the link's state nor
+ * how often packets were sent again.
  */
 GTEL_SYSMAN_READ(link)
 {
