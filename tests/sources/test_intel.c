@@ -68,7 +68,7 @@ static const struct value_case {
     {"i915-a770", "i915", slot, 0, GTEL_M_VOLTAGE, "card", "", 0.725, 0},
     {"i915-a770", "i915", slot, 0, GTEL_M_TEMPERATURE, "pkg", "", 58, 0},
     {"i915-a770", "i915", slot, 2000, GTEL_M_GPU_TEMPERATURE, "", "", 61.5, 0},
-    {"i915-a770", "i915", slot, 0, GTEL_M_FAN_RPM, "1", "", 1450, 0},
+    {"i915-a770", "i915", slot, 1000, GTEL_M_FAN_RPM, "1", "", 1450, 0},
     /* The driver says EAGAIN at 2 s: the value of the read before stands. */
     {"i915-a770", "i915", slot, 2000, GTEL_M_FAN_RPM, "1", "", 1450, 0},
     {"i915-a770", "i915", slot, 0, GTEL_M_THROTTLE_ACTIVE, "pl1", "0", 1, 0},
@@ -103,7 +103,7 @@ static const struct value_case {
     {"xe-b580", "xe", slot, 0, GTEL_M_TEMPERATURE, "pcie", "", 60, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_TEMPERATURE, "vram_ch_11", "", 67.75, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_TEMPERATURE, "vram_ch_12", "", 0, ABSENT},
-    {"xe-b580", "xe", slot, 0, GTEL_M_FAN_RPM, "3", "", 0, 0},
+    {"xe-b580", "xe", slot, 1000, GTEL_M_FAN_RPM, "3", "", 0, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_ACTIVE, "pl2", "0", 1, 0},
     {"xe-b580", "xe", slot, 3000, GTEL_M_THROTTLE_ACTIVE, "pl2", "0", 0, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_STATUS, "", "1", 0, 0},

@@ -134,7 +134,7 @@ static void test_vanish(void)
         CHECK_INT(machine.batch.n, readings);
         machine_step(&machine, 1000);
         CHECK_INT(machine_gather(&machine), 0);
-        CHECK_INT(machine.batch.n, readings);
+        CHECK_INT(machine.batch.n, readings + 3); /* the fans, from their second read on */
     }
     machine_done(&machine);
     free(whole);
@@ -155,7 +155,7 @@ static void test_broken_sensor(void)
     for (int i = 0; i < 4; i++) {
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(machine.batch.failed[0], i == 1 || i == 2 ? 1 : 0);
-        CHECK(machine_find(&machine, NULL, GTEL_M_FAN_RPM, NULL, NULL));
+        CHECK((machine_find(&machine, NULL, GTEL_M_FAN_RPM, NULL, NULL) != NULL) == (i > 0));
         CHECK((machine_find(&machine, NULL, GTEL_M_GPU_TEMPERATURE, NULL, NULL) != NULL) ==
               (i == 0 || i == 3));
         machine_step(&machine, 1000);

@@ -172,14 +172,17 @@ static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_f
 }
 
 /*
- * i915 and xe count pulses since the last read (kernel: i915/i915_hwmon.c, xe/xe_hwmon.c): the
- * first value after a sleep is an average over it.
+ * i915 and xe count pulses since the last read by anybody (kernel: i915/i915_hwmon.c,
+ * xe/xe_hwmon.c): the first value is an average since an unknown time, perhaps since the driver was
+ * loaded, and the first one after a sleep an average over it.
  */
-static bool is_over_sleep(const struct gtel_card *card, struct gtel_attr_state *state)
+static bool is_over_other_time(const struct gtel_attr_sample *sample, struct gtel_attr_state *state)
 {
-    bool has_slept = card->suspended_ns != state->suspended_ns;
+    const struct gtel_card *card = sample->card;
+    bool is_other = state->counter.last_ns == 0 || card->suspended_ns != state->suspended_ns;
+    state->counter.last_ns = sample->batch->t_ns;
     state->suspended_ns = card->suspended_ns;
-    return has_slept &&
+    return is_other &&
            (strcmp(card->drm.driver, "i915") == 0 || strcmp(card->drm.driver, "xe") == 0);
 }
 
@@ -200,7 +203,7 @@ static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struc
         put_f64(sample, attr, value);
         return 0;
     }
-    if (is_over_sleep(sample->card, &attr->state)) {
+    if (is_over_other_time(sample, &attr->state)) {
         attr->state.reported_plus_1 = 0;
         return 0;
     }

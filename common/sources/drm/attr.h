@@ -56,7 +56,7 @@ struct gtel_attr_kind {
 
 /* What an attribute remembers of earlier reads. */
 struct gtel_attr_state {
-    struct gtel_counter counter; /* also of a fan: its last value */
+    struct gtel_counter counter; /* of a fan: when it was read last */
     int error;                   /* of the last read */
     uint64_t reported_plus_1;    /* ENERGY, FAN: number in the file at the last sample; 0: none */
     uint64_t suspect_until_ns;   /* ENERGY: no reading until then */
