@@ -12,7 +12,8 @@ enum {
     NO_DEVICE = 0xffff,
     TEXT_MAX = 4096,  /* bytes of one string in a frame */
     ERROR_MAX = 4095, /* the largest errno that a Linux kernel returns */
-    FLAG_DEVICE_CLOCK = 1
+    FLAG_DEVICE_CLOCK = 1,
+    FLAG_APART = 2
 };
 
 static const uint32_t magic = 0x4c455447; /* "GTEL" */
@@ -153,7 +154,8 @@ static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading
 {
     bool is_text = reading->value_type == GTEL_VALUE_TEXT;
     uint64_t device = reading->device ? reading->device->index : NO_DEVICE;
-    uint64_t flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0;
+    uint64_t flags =
+        (reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0) | (reading->is_apart ? FLAG_APART : 0);
     uint64_t ndims = count_dims(reading);
     put(buf, reading->t_ns, 8);
     put(buf, is_text ? 0 : reading->value.u64, 8); /* or the bits of the double */
@@ -382,6 +384,7 @@ static int read_reading(struct gtel_str *rest, const struct gtel_wire_map *map,
     reading.origin = (uint8_t)(what >> 40);
     reading.value_type = what >> 48 & 0xf;
     reading.has_device_clock = (what >> 52 & FLAG_DEVICE_CLOCK) != 0;
+    reading.is_apart = (what >> 52 & FLAG_APART) != 0;
     if (!rest->p || !is_plausible(&reading, device, ndims, map))
         return -EPROTO;
     reading.device = device == NO_DEVICE ? NULL : map->device[device];

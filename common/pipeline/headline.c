@@ -162,7 +162,7 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     struct gtel_headline *headline = &headlines->device[now->device->index];
     if (!is_missing)
         record_counters(headline, now);
-    if (rule_of[now->metric] == 0)
+    if (rule_of[now->metric] == 0 || now->is_apart)
         return;
     size_t index = rule_of[now->metric] - 1;
     if (index == GTEL_HEADLINE_THROTTLE_STATUS) {

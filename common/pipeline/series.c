@@ -96,6 +96,7 @@ static void take_reading(struct gtel_series *series, const struct gtel_reading *
     series->now.origin = reading->origin;
     series->now.has_device_clock = reading->has_device_clock;
     series->now.is_derived = reading->is_derived;
+    series->now.is_apart = reading->is_apart;
 }
 
 bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather)

@@ -91,6 +91,13 @@ static void test_alone(const char *how, bool is_first)
     }
 }
 
+/* clang-format off */
+#define MI300A                                                                                     \
+    CARD("74A0") VRAM("1000") TEXT("mem_info_gtt_used", "500") TEXT("mem_info_gtt_total", "16000") \
+    TEXT("current_link_speed", "32.0 GT/s PCIe") TEXT("current_link_width", "16")                  \
+    MON("name", "amdgpu") "end\n"
+/* clang-format on */
+
 static const struct value_case {
     const char *label;
     const char *text;
@@ -126,6 +133,11 @@ static const struct value_case {
      CARD("163F") VRAM("1000") TEXT("mem_info_gtt_used", "500") TEXT("mem_info_gtt_total", "16000")
          MON("name", "amdgpu") MON("in1_input", "700") "end\n",
      GTEL_M_GPU_MEMORY_TOTAL, "", 20000},
+    {"an MI300A: what jobs use is in GTT", MI300A, GTEL_M_MEMORY_USED, "gtt", 500},
+    {"an MI300A: VRAM is in the same HBM", MI300A, GTEL_M_MEMORY_USED, "vram", 1000},
+    {"an MI300A: nothing of which it is a share", MI300A, GTEL_M_MEMORY_TOTAL, NULL, -1},
+    {"an MI300A: no part is the GPU's", MI300A, GTEL_M_GPU_MEMORY_USED, NULL, -1},
+    {"an MI300A: a link within the chip", MI300A, GTEL_M_GPU_PCIE_WIDTH, NULL, -1},
     {"the link of the slot",
      CARD("744C") TEXT("current_link_speed", "16.0 GT/s PCIe") TEXT("current_link_width", "16")
          TEXT("../vendor", "0x1002") TEXT("../class", "0x060400") TEXT("../../vendor", "0x1002")

@@ -174,6 +174,32 @@ static uint64_t reads(struct lane *lane)
 
 #define STATUS "file sys/devices/0000:01:00.0/power/runtime_status\n| "
 
+/* What a client has in GTT is in the HBM of an MI300A, and the host's memory of a card. */
+static void test_mi300a(void)
+{
+    static const char *const ids[] = {"1002:74A0", "1002:74A1"};
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 2; i++) {
+        clients_begin(&text);
+        clients_card(&text, 0, "amdgpu");
+        gtel_buf_printf(&text,
+                        "file sys/devices/0000:01:00.0/uevent\n| DRIVER=amdgpu\n| PCI_ID=%s\n"
+                        "| PCI_SLOT_NAME=0000:01:00.0\n",
+                        ids[i]);
+        clients_process(&text, 700, "worker", 50);
+        clients_fd(&text, 700, 5, 0);
+        clients_text(&text, (struct clients_client){700, 5, 0, "amdgpu", 3}, 0);
+        if (clients_run(&lane, &text, 0)) {
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"),
+                       (i == 0 ? 1088 : 1024) * 1024.0, 0);
+            lane_done(&lane);
+        }
+    }
+    gtel_buf_done(&text);
+}
+
 /* The clients of an xe card that sleeps are not read; it is not asleep with the other drivers. */
 static void test_asleep(const char *driver)
 {
@@ -651,6 +677,7 @@ int main(void)
     test_sight();
     test_silent();
     test_new_driver();
+    test_mi300a();
     test_asleep("xe");
     test_asleep("i915");
     test_wake();

@@ -22,7 +22,8 @@ static void fill(struct gtel_registry *registry, struct gtel_batch *batch)
                                 .value.u64 = 5,
                                 .t_ns = 9,
                                 .dim = {GTEL_STR("graphics"), GTEL_STR("1")},
-                                .has_device_clock = true};
+                                .has_device_clock = true,
+                                .is_apart = true};
     gtel_batch_put(batch, &many);
     gtel_batch_failed(batch, b);
     gtel_batch_failed(batch, b);
@@ -43,8 +44,8 @@ static void check_answer(const struct gtel_registry *registry, const struct gtel
     CHECK_STR(batch->reading[1].dim[0], "pkg");
     CHECK_NEAR(batch->reading[1].value.f64, 41.5, 0);
     CHECK_STR(batch->reading[2].dim[1], "1");
-    CHECK(!batch->reading[0].has_device_clock);
-    CHECK(batch->reading[2].has_device_clock);
+    CHECK(!batch->reading[0].has_device_clock && !batch->reading[0].is_apart);
+    CHECK(batch->reading[2].has_device_clock && batch->reading[2].is_apart);
     CHECK_INT(batch->failed[2], 2);
 }
 

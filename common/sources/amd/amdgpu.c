@@ -22,15 +22,16 @@ struct seen {
     uint64_t total[2]; /* 0: not known */
 };
 
-static void see(struct seen *seen, const struct gtel_batch *batch)
+static void see(struct seen *seen, const struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
 {
     for (size_t i = seen->first; i < batch->n; i++) {
-        const struct gtel_reading *reading = &batch->reading[i];
+        struct gtel_reading *reading = &batch->reading[i];
         if (reading->metric == GTEL_M_GPU_BUSY && reading->device == seen->device)
             seen->busy = gtel_reading_number(reading);
         uint64_t *to = reading->metric == GTEL_M_MEMORY_TOTAL  ? seen->total
                        : reading->metric == GTEL_M_MEMORY_USED ? seen->used
                                                                : NULL;
+        reading->is_apart = to && gpu->is_one_memory;
         if (to)
             to[gtel_str_eq(reading->dim[0], GTEL_STR("gtt"))] = reading->value.u64;
     }
@@ -112,7 +113,7 @@ static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
 static int sample_free(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sample, struct seen *seen)
 {
     int r = read_attrs(sample, 0, count_free(sample->attrs), NULL);
-    see(seen, sample->batch);
+    see(seen, gpu, sample->batch);
     put_memory(sample->batch, gpu, seen);
     /* SI has no busy share (kernel: amd/pm/legacy-dpm/si_dpm.c): a pause ends by memory alone. */
     if (seen->used[0] != not_known)
@@ -142,7 +143,7 @@ static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sampl
     if (gpu->is_level_due)
         gtel_amd_read_levels(gpu);
     gtel_amd_put_levels(gpu, sample->batch);
-    see(seen, sample->batch);
+    see(seen, gpu, sample->batch);
     if (gpu->card.card->rest.delay_ns > 0)
         gtel_rest_note(&gpu->card.card->rest, seen->busy <= 0 && !is_used, sample->batch->t_ns);
     return sample->read > 0 || sample->attrs->n == 0 ? 0 : sample->error;

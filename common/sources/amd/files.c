@@ -88,6 +88,17 @@ static bool has_wrong_video(const struct gtel_drm_card *drm)
     return gtel_amd_chip(drm) == GTEL_AMD_STRIX;
 }
 
+/*
+ * KFD puts all memory of an MI300A's jobs into GTT, and VRAM has nothing or a piece of the same HBM
+ * (kernel: amdgpu_amdkfd_gpuvm.c, gmc_v9_0.c, is_app_apu); what GTT may have at most is a limit of
+ * the whole host's. So neither has a size that a share could be taken of.
+ */
+static bool is_no_size(const struct gtel_drm_card *drm, enum gtel_metric metric)
+{
+    return (metric == GTEL_M_MEMORY_TOTAL || metric == GTEL_M_MEMORY_VISIBLE) &&
+           gtel_hwmon_is_mi300a(drm);
+}
+
 static bool is_busy(enum gtel_metric metric)
 {
     return metric == GTEL_M_GPU_BUSY || metric == GTEL_M_GPU_MEMORY_BANDWIDTH;
@@ -109,6 +120,7 @@ static void add_files(struct gtel_attr_list *list)
         const struct gtel_attr_kind kind = {file->metric, file->form, file->scale};
         const struct gtel_str dims[GTEL_ATTR_DIMS] = {gtel_str_of(file->part)};
         if (file->metric == GTEL_M_COUNT || (is_stuck && is_busy(file->metric)) ||
+            is_no_size(&list->card->drm, file->metric) ||
             (file->metric == GTEL_M_ENGINE_BUSY && has_wrong_video(&list->card->drm)))
             continue;
         gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(file->name));
@@ -157,7 +169,7 @@ void gtel_amd_put_levels(const struct gtel_amd_gpu *gpu, struct gtel_batch *batc
 void gtel_amd_add(struct gtel_attr_list *list)
 {
     struct gtel_amd_gpu *gpu = list->own;
-    int r = gtel_hwmon_is_apu(list->env, list->card->path);
+    int r = gtel_hwmon_is_apu(list->env, &list->card->drm, list->card->path);
     bool is_apu = r > 0;
     if (gtel_error_is_broken(r) && !gtel_error_is_refusal(r)) {
         gtel_attr_list_check(list, r); /* whose memory it is is not known: at the next discovery */
@@ -171,6 +183,7 @@ void gtel_amd_add(struct gtel_attr_list *list)
         return;
     gtel_amd_read_levels(gpu);
     gpu->is_apu = is_apu;
+    gpu->is_one_memory = gtel_hwmon_is_mi300a(&list->card->drm);
     gpu->given = 0; /* the list may be opened again */
     for (size_t i = 0; i < list->n; i++)
         gpu->table.has_fan = gpu->table.has_fan || list->attr[i].kind.metric == GTEL_M_FAN_RPM;

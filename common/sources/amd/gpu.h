@@ -20,7 +20,8 @@ struct gtel_amd_gpu {
     struct gtel_amd_table_state table;
     uint64_t given; /* by the table, when it was decided which attributes it covers */
     bool is_covered[GTEL_ATTRS_MAX];
-    bool is_apu; /* its memory is the host's: VRAM is a part set aside, GTT the rest */
+    bool is_apu;        /* its memory is the host's: VRAM is a part set aside, GTT the rest */
+    bool is_one_memory; /* its regions are of one memory, and none of them is the GPU's */
     struct gtel_dpm level[GTEL_AMD_CLOCKS]; /* of each clock; max_mhz is 0: not known */
     bool is_level_due; /* the driver refused some of them for a moment, as in a reset */
     /* 1 + for how long the card was suspended, at the last sample that read it; 0: there was none

@@ -108,7 +108,7 @@ static int64_t find_or_add(struct gtel_clients *state, const char *key)
 static void find_place(const struct gtel_env *env, struct gtel_client_device *device)
 {
     bool is_amdgpu = strcmp(device->card.driver, "amdgpu") == 0;
-    int r = is_amdgpu ? gtel_hwmon_is_apu(env, device->path) : 0;
+    int r = is_amdgpu ? gtel_hwmon_is_apu(env, &device->card, device->path) : 0;
     if (r >= 0)
         device->place = r == 1 ? GTEL_PLACE_HOST : GTEL_PLACE_OWN;
 }

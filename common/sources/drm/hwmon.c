@@ -38,9 +38,17 @@ int gtel_hwmon_folder(const struct gtel_env *env, const char *device, char *path
     return r == 1 ? 0 : r == 0 ? -ENOENT : r;
 }
 
-int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device)
+bool gtel_hwmon_is_mi300a(const struct gtel_drm_card *drm)
+{
+    return drm->vendor_id == 0x1002 && drm->device_id == 0x74a0;
+}
+
+int gtel_hwmon_is_apu(const struct gtel_env *env, const struct gtel_drm_card *drm,
+                      const char *device)
 {
     char path[GTEL_FS_PATH_MAX];
+    if (gtel_hwmon_is_mi300a(drm))
+        return 1;
     int r = gtel_hwmon_folder(env, device, path);
     if (r == 0)
         r = env->ops->exists(env->arg, GTEL_FS_AT("%s/in1_input", path));

@@ -33,12 +33,15 @@ int gtel_hwmon_folder(const struct gtel_env *env, const char *device, char *path
  */
 int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                     struct gtel_hwmon_attribute **ret, size_t *ret_n);
+/* Whether it is an MI300A, whose CPUs and GPU have one HBM (id: libdrm, data/amdgpu.ids). */
+bool gtel_hwmon_is_mi300a(const struct gtel_drm_card *drm);
 /*
- * Whether a device of amdgpu is an APU: only these have the voltage of the northbridge, in1
- * (kernel: amd/pm/amdgpu_pm.c, hwmon_attributes_visible). Reaches no hardware and allocates
- * nothing. 1, 0, or a negative errno.
+ * Whether a device of amdgpu is an APU: an MI300A, or one with the voltage of the northbridge, in1,
+ * which all others have and no card (kernel: amd/pm/amdgpu_pm.c, hwmon_attributes_visible). Reaches
+ * no hardware and allocates nothing. 1, 0, or a negative errno.
  */
-int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device);
+int gtel_hwmon_is_apu(const struct gtel_env *env, const struct gtel_drm_card *drm,
+                      const char *device);
 /* Adds the sensors of all hwmon directories of the card, whatever their names are. */
 void gtel_hwmon_add(struct gtel_attr_list *list);
 
