@@ -436,13 +436,13 @@ static void attribute_energy(struct gtel_context *context, bool has_slept)
 
 /* Emit */
 
-/* The time of so many gathers before, or about it where the time of day was set back since then. */
+/* The time of so many samples before, or about it where the time of day was set back since then. */
 static uint64_t beginning_wall_ns(const struct gtel_context *context, uint16_t gathers)
 {
     uint64_t last_ns = context->emitted_wall_ns < context->sampled_wall_ns
                            ? context->emitted_wall_ns
                            : context->sampled_wall_ns - context->period_ns;
-    return gathers > 1 ? last_ns - (gathers - 1u) * context->period_ns : last_ns;
+    return gathers > 1 ? context->sampled_wall_ns - gathers * context->period_ns : last_ns;
 }
 
 /*

@@ -45,39 +45,66 @@ static void on_log(void *arg, enum gtel_log_level level, const char *text)
     (void)gtel_str_copy(record->last, sizeof(record->last), gtel_str_of(text));
 }
 
-static void test_no_gpu(void)
-{
-    struct record record = {0};
-    struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-    struct gtel_tree *tree = NULL;
+/* A recorded machine, options, and what a context on it emits. */
+struct world {
+    struct record record;
+    struct gtel_sink sink;
+    struct gtel_tree *tree;
     struct gtel_env env;
     struct gtel_options options;
-    struct gtel_context *context = NULL;
-    char error[128];
-    if (!CHECK(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)) == 0))
-        return;
-    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-    env.log = (struct gtel_log){on_log, &record};
-    gtel_options_init(&options);
-    struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
-    CHECK_INT(gtel_context_new(&setup, &context), 0);
-    for (int i = 0; i < 5; i++) {
-        gtel_context_gather(context);
-        gtel_env_tree_step(&env, 1000000000);
-    }
-    CHECK_INT(record.begins, 5);
-    CHECK_INT(record.of_metric[GTEL_M_SELF_GPUS], 5);
-    CHECK_INT(record.of_metric[GTEL_M_GPU_UP], 0);
-    CHECK_INT(record.logs, 1); /* said once */
-    CHECK(strstr(record.last, "no GPU found") != NULL);
-    gtel_context_free(context);
+    struct gtel_setup setup;
+    struct gtel_context *context;
+};
 
-    char bad[64];
-    CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("nosuch"), bad, sizeof(bad)), 0);
-    CHECK_INT(gtel_context_new(&setup, &context), -EINVAL);
-    CHECK(strstr(record.last, "nosuch") != NULL);
-    gtel_env_tree_done(&env);
-    gtel_tree_free(tree);
+static bool begin(struct world *world, const char *text)
+{
+    char error[128];
+    *world = (struct world){
+        .sink = {&world->record, on_begin, on_put, on_end},
+        .setup = {.env = &world->env, .options = &world->options, .sink = &world->sink}};
+    gtel_options_init(&world->options);
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &world->tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(world->tree, true, 0, &world->env) == 0))
+        return false;
+    world->env.log = (struct gtel_log){on_log, &world->record};
+    return true;
+}
+
+static void set(struct world *world, enum gtel_option option, const char *text)
+{
+    char error[128];
+    CHECK_INT(gtel_option_set(&world->options, option, gtel_str_of(text), error, sizeof(error)), 0);
+}
+
+static void end(struct world *world)
+{
+    gtel_context_free(world->context);
+    gtel_env_tree_done(&world->env);
+    gtel_tree_free(world->tree);
+}
+
+static void test_no_gpu(void)
+{
+    struct world world;
+    if (!begin(&world, "end\n"))
+        return;
+    CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
+    for (int i = 0; i < 5; i++) {
+        gtel_context_gather(world.context);
+        gtel_env_tree_step(&world.env, 1000000000);
+    }
+    CHECK_INT(world.record.begins, 5);
+    CHECK_INT(world.record.of_metric[GTEL_M_SELF_GPUS], 5);
+    CHECK_INT(world.record.of_metric[GTEL_M_GPU_UP], 0);
+    CHECK_INT(world.record.logs, 1); /* said once */
+    CHECK(strstr(world.record.last, "no GPU found") != NULL);
+    gtel_context_free(world.context);
+    world.context = NULL;
+
+    set(&world, GTEL_O_SOURCES, "nosuch");
+    CHECK_INT(gtel_context_new(&world.setup, &world.context), -EINVAL);
+    CHECK(strstr(world.record.last, "nosuch") != NULL);
+    end(&world);
 }
 
 /* Names of other plugins' sources alone are an error, which names the plugin's own. */
@@ -105,34 +132,18 @@ static void test_foreign_sources(void)
          true},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct record record = {0};
-        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-        struct gtel_tree *tree = NULL;
-        struct gtel_env env;
-        struct gtel_options options;
-        struct gtel_context *context = NULL;
-        char error[128];
+        struct world world;
         test_label = cases[i].label;
-        if (!CHECK(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)) == 0))
+        if (!begin(&world, "end\n"))
             return;
-        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        env.log = (struct gtel_log){on_log, &record};
-        gtel_options_init(&options);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, gtel_str_of(cases[i].sources), error,
-                                  sizeof(error)),
-                  0);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_ENERGY, gtel_str_of(cases[i].energy),
-                                  error, sizeof(error)),
-                  0);
-        struct gtel_setup setup = {
-            .env = &env, .options = &options, .sink = &sink, .vendor = cases[i].vendor};
-        CHECK_INT(gtel_context_new(&setup, &context),
+        set(&world, GTEL_O_SOURCES, cases[i].sources);
+        set(&world, GTEL_O_PROCESS_ENERGY, cases[i].energy);
+        world.setup.vendor = cases[i].vendor;
+        CHECK_INT(gtel_context_new(&world.setup, &world.context),
                   cases[i].want && !cases[i].works ? -EINVAL : 0);
-        CHECK_INT(record.logs, cases[i].want != NULL);
-        CHECK(strstr(record.last, cases[i].want ? cases[i].want : "") != NULL);
-        gtel_context_free(context);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        CHECK_INT(world.record.logs, cases[i].want != NULL);
+        CHECK(strstr(world.record.last, cases[i].want ? cases[i].want : "") != NULL);
+        end(&world);
     }
     test_label = "";
 }
@@ -169,37 +180,23 @@ static void test_intervals(void)
         {"given", 2, {{19000, true}, {21000, false}, {19000, true}, {100, false}, {2000, true}}},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct record record = {0};
-        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-        struct gtel_tree *tree = NULL;
-        struct gtel_options options;
-        struct gtel_context *context = NULL;
-        struct gtel_env env;
-        char error[128];
+        struct world world;
         test_label = cases[i].label;
-        gtel_options_init(&options);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("i915"), error, sizeof(error)),
-                  0);
-        if (!CHECK(gtel_tree_parse(gtel_str_of(counting), &tree, error, sizeof(error)) == 0))
+        if (!begin(&world, counting))
             return;
-        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        struct gtel_setup setup = {.env = &env,
-                                   .options = &options,
-                                   .sink = &sink,
-                                   .interval_ns = cases[i].given_s * UINT64_C(1000000000)};
-        if (!CHECK(gtel_context_new(&setup, &context) == 0))
+        set(&world, GTEL_O_SOURCES, "i915");
+        world.setup.interval_ns = cases[i].given_s * UINT64_C(1000000000);
+        if (!CHECK(gtel_context_new(&world.setup, &world.context) == 0))
             return;
-        gtel_context_gather(context);
+        gtel_context_gather(world.context);
         for (size_t k = 0; cases[i].step[k].ms > 0; k++) {
-            gtel_env_tree_step(&env, cases[i].step[k].ms * UINT64_C(1000000));
-            record.of_metric[GTEL_M_GPU_POWER] = 0;
-            gtel_context_gather(context);
-            if (!CHECK(record.of_metric[GTEL_M_GPU_POWER] == cases[i].step[k].has_rate))
+            gtel_env_tree_step(&world.env, cases[i].step[k].ms * UINT64_C(1000000));
+            world.record.of_metric[GTEL_M_GPU_POWER] = 0;
+            gtel_context_gather(world.context);
+            if (!CHECK(world.record.of_metric[GTEL_M_GPU_POWER] == cases[i].step[k].has_rate))
                 printf("    step %zu\n", k);
         }
-        gtel_context_free(context);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        end(&world);
     }
     test_label = "";
 }
@@ -230,44 +227,27 @@ static void test_unchanged(void)
         {"the same", 0, 0}, {"the same", 0, 0}, {"80 s old", 1, 0}, {"the same", 0, 0},
     };
     for (int is_omitting = 0; is_omitting < 2; is_omitting++) {
-        struct record record = {0};
-        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-        struct gtel_tree *tree = NULL;
-        struct gtel_options options;
-        struct gtel_context *context = NULL;
-        struct gtel_env env;
-        char error[128];
-        gtel_options_init(&options);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("i915"), error, sizeof(error)),
-                  0);
-        CHECK_INT(
-            gtel_option_set(&options, GTEL_O_INFO_INTERVAL, GTEL_STR("80s"), error, sizeof(error)),
-            0);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_UNCHANGED,
-                                  is_omitting ? GTEL_STR("omit") : GTEL_STR("send"), error,
-                                  sizeof(error)),
-                  0);
-        if (!CHECK(gtel_tree_parse(gtel_str_of(limits), &tree, error, sizeof(error)) == 0))
+        struct world world;
+        if (!begin(&world, limits))
             return;
-        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
-        if (!CHECK(gtel_context_new(&setup, &context) == 0))
+        set(&world, GTEL_O_SOURCES, "i915");
+        set(&world, GTEL_O_INFO_INTERVAL, "80s");
+        set(&world, GTEL_O_UNCHANGED, is_omitting ? "omit" : "send");
+        if (!CHECK(gtel_context_new(&world.setup, &world.context) == 0))
             return;
         for (size_t i = 0; i < GTEL_ARRAY_LEN(gathers); i++) {
             test_label = gathers[i].label;
-            memset(record.of_metric, 0, sizeof(record.of_metric));
-            gtel_context_gather(context);
+            memset(world.record.of_metric, 0, sizeof(world.record.of_metric));
+            gtel_context_gather(world.context);
             bool is_gone = i == 4 || i == 5;
-            CHECK_INT(record.of_metric[GTEL_M_POWER_LIMIT],
+            CHECK_INT(world.record.of_metric[GTEL_M_POWER_LIMIT],
                       is_omitting ? gathers[i].limit : !is_gone);
-            CHECK_INT(record.of_metric[GTEL_M_SELF_LANE_RESTARTS],
+            CHECK_INT(world.record.of_metric[GTEL_M_SELF_LANE_RESTARTS],
                       is_omitting ? gathers[i].restarts : 1);
-            CHECK_INT(record.of_metric[GTEL_M_GPU_UP], 1);
-            gtel_env_tree_step(&env, UINT64_C(10000000000));
+            CHECK_INT(world.record.of_metric[GTEL_M_GPU_UP], 1);
+            gtel_env_tree_step(&world.env, UINT64_C(10000000000));
         }
-        gtel_context_free(context);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        end(&world);
     }
     test_label = "";
 }
@@ -354,37 +334,23 @@ static void test_meters(void)
         unsigned logs;
     } cases[] = {{"intel", 1}, {"clients", 0}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct record record = {0};
-        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-        struct gtel_tree *tree = NULL;
-        struct gtel_env env;
-        struct gtel_options options;
-        struct gtel_context *context = NULL;
-        char error[128];
+        struct world world;
         test_label = cases[i].vendor;
-        if (!CHECK(gtel_tree_parse(gtel_str_of(refusing), &tree, error, sizeof(error)) == 0))
+        if (!begin(&world, refusing))
             return;
-        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        env.log = (struct gtel_log){on_log, &record};
-        gtel_options_init(&options);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("xe,xe_pmu"), error, 128), 0);
-        CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_ENERGY, GTEL_STR("on"), error, 128), 0);
-        struct gtel_setup setup = {.env = &env,
-                                   .options = &options,
-                                   .sink = &sink,
-                                   .vendor = cases[i].vendor,
-                                   .interval_ns = 1000000000};
-        CHECK_INT(gtel_context_new(&setup, &context), 0);
+        set(&world, GTEL_O_SOURCES, "xe,xe_pmu");
+        set(&world, GTEL_O_PROCESS_ENERGY, "on");
+        world.setup.vendor = cases[i].vendor;
+        world.setup.interval_ns = 1000000000;
+        CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
         for (int t = 0; t < 4; t++) {
-            gtel_context_gather(context);
-            gtel_env_tree_step(&env, 500000000);
-            gtel_context_tick(context);
-            gtel_env_tree_step(&env, 500000000);
+            gtel_context_gather(world.context);
+            gtel_env_tree_step(&world.env, 500000000);
+            gtel_context_tick(world.context);
+            gtel_env_tree_step(&world.env, 500000000);
         }
-        CHECK_INT(record.logs, cases[i].logs);
-        gtel_context_free(context);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        CHECK_INT(world.record.logs, cases[i].logs);
+        end(&world);
     }
     test_label = "";
 }
@@ -412,13 +378,7 @@ static void test_shares(void)
          0},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct record record = {0};
-        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-        struct gtel_tree *tree = NULL;
-        struct gtel_env env;
-        struct gtel_options options;
-        struct gtel_context *context = NULL;
-        char error[128];
+        struct world world;
         char text[1024];
         (void)snprintf(text, sizeof(text),
                        "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0"
@@ -427,21 +387,15 @@ static void test_shares(void)
                        "%send\n",
                        cases[i].files);
         test_label = cases[i].label;
-        if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0))
+        if (!begin(&world, text))
             return;
-        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        env.log = (struct gtel_log){on_log, &record};
-        gtel_options_init(&options);
-        struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
-        CHECK_INT(gtel_context_new(&setup, &context), 0);
-        gtel_context_gather(context);
-        CHECK_INT(record.of_metric[GTEL_M_MEMORY_USED_RATIO], cases[i].shares);
-        CHECK_INT(record.of_metric[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].shares);
-        CHECK_NEAR(record.last_of[GTEL_M_MEMORY_USED_RATIO], cases[i].share, 0);
-        CHECK_NEAR(record.last_of[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].share, 0);
-        gtel_context_free(context);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
+        gtel_context_gather(world.context);
+        CHECK_INT(world.record.of_metric[GTEL_M_MEMORY_USED_RATIO], cases[i].shares);
+        CHECK_INT(world.record.of_metric[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].shares);
+        CHECK_NEAR(world.record.last_of[GTEL_M_MEMORY_USED_RATIO], cases[i].share, 0);
+        CHECK_NEAR(world.record.last_of[GTEL_M_GPU_MEMORY_USED_RATIO], cases[i].share, 0);
+        end(&world);
     }
     test_label = "";
 }
@@ -460,31 +414,19 @@ static void test_silent_part(void)
         "file sys/devices/pci0000:00/0000:03:00.0/power/runtime_status\n| active\n" REASONS("0")
             REASONS("1") "at 5s\nerror " GT("1") "status EIO\nerror " GT(
                 "1") "reason_pl1 EIO\nend\n";
-    struct record record = {0};
-    struct gtel_sink sink = {&record, on_begin, on_put, on_end};
-    struct gtel_tree *tree = NULL;
-    struct gtel_env env;
-    struct gtel_options options;
-    struct gtel_context *context = NULL;
-    char error[128];
+    struct world world;
     test_label = "silent part";
-    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0))
+    if (!begin(&world, text))
         return;
-    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-    env.log = (struct gtel_log){on_log, &record};
-    gtel_options_init(&options);
-    struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
-    CHECK_INT(gtel_context_new(&setup, &context), 0);
+    CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
     for (unsigned second = 0; second < 20; second++) {
         bool is_known = second < 5 || second > 4 + GTEL_SERIES_AGE / 2;
-        record.of_metric[GTEL_M_GPU_THROTTLED] = 0;
-        gtel_context_gather(context);
-        CHECK_INT(record.of_metric[GTEL_M_GPU_THROTTLED], is_known);
-        gtel_env_tree_step(&env, 1000000000);
+        world.record.of_metric[GTEL_M_GPU_THROTTLED] = 0;
+        gtel_context_gather(world.context);
+        CHECK_INT(world.record.of_metric[GTEL_M_GPU_THROTTLED], is_known);
+        gtel_env_tree_step(&world.env, 1000000000);
     }
-    gtel_context_free(context);
-    gtel_env_tree_done(&env);
-    gtel_tree_free(tree);
+    end(&world);
     test_label = "";
 }
 
