@@ -634,7 +634,10 @@ def case_readme(args):
     samples += [block for block in blocks(readme) if "LoadPlugin gpu_" in block]
     check(len(samples) == 3, f"README: two configurations, not {len(samples) - 1}")
     # With the comments taken away every option of the sample is set.
-    samples.append(re.sub(r"^(\s*)#(?=[A-Z]\w* \")", r"\1", samples[0], flags=re.M))
+    every = re.sub(r"^(\s*)#(?=[A-Z]\w* \")", r"\1", samples[0], flags=re.M)
+    installed = "/usr/local/lib/collectd"  # here they are built only
+    check(f'PluginDir "{installed}"' in every, f"gpu.conf names {installed}")
+    samples.append(every.replace(installed, args.plugins))
     for sample in samples:
         with Daemon(args, {}) as daemon:
             with open(daemon.conf, "a", encoding="utf-8") as f:
