@@ -629,9 +629,13 @@ static void test_links_of_rare_gathers(void)
     struct machine m;
     if (!begin(&m, "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 10 = 5\n"
                    "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 165 0 = uint 1\n"
                    "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 1007\n"))
         return;
-    gather(&m, 1);
+    for (unsigned i = 0; i < 6; i++) { /* each minute, single links as well */
+        gather(&m, 60);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), 1, 0);
+    }
     for (unsigned i = 0; i < 3; i++) {
         gather(&m, 900);
         CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
