@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Alert rules: for Prometheus and vmalert, and as checks of InfluxDB 2 where those can express them.
 
-In PromQL nothing uses increase(): that of VictoriaMetrics counts from 0 what a new series begins with, so
+In PromQL no rule uses increase(): that of VictoriaMetrics counts from 0 what a new series begins with, so
 a board with old errors in its life-long counters would raise an alarm on each new host. rate() does not.
 A check of InfluxDB sees one field and the time of one interval, and no limit beside the value.
 """
@@ -39,7 +39,7 @@ class Rule:
 
 
 GPU = "{{ $labels.host }}: GPU {{ $labels.gpu }} ({{ $labels.model }})"
-THERMAL = "(.*therm.*|hw_slowdown|prochot|temp_.*)"
+THERMAL = "(.*therm.*|prochot|temp_.*)"  # not NVIDIA's hw_slowdown: that is also for power
 ERRORS = 'gpu_error_count{severity!="corrected",kind!~"xid.*"}'
 
 RULES = (
@@ -53,24 +53,28 @@ RULES = (
          "  and on (host) max_over_time(gtel_gpus[10m])", "5m", (("gpu", "up"), ("gtel", "gpus"))),
     Rule("GpuHot", f"{GPU}: sensor {{{{ $labels.sensor }}}} has been at its limit for 5 minutes",
          "The limit is the sensor's own: that of normal operation where it is known, else where the hardware slows down.",
-         "warning", "gpu_temperature_sensor_celsius >= gpu_temperature_sensor_limit_celsius\n"
-         "  or gpu_temperature_sensor_celsius >= gpu_temperature_sensor_critical_celsius", "5m",
+         # The package is the processor's, whose cores may be at their limit while its GPU rests.
+         "warning", "gpu_temperature_sensor_celsius{sensor!=\"package\"} >= gpu_temperature_sensor_limit_celsius\n"
+         "  or gpu_temperature_sensor_celsius{sensor!=\"package\"} >= gpu_temperature_sensor_critical_celsius", "5m",
          (("gpu_temperature_sensor", "celsius"), ("gpu_temperature_sensor", "limit_celsius"),
           ("gpu_temperature_sensor", "critical_celsius")),
          Check("gpu_temperature_sensor", "margin_celsius", "5m", "max", ("lesser", 1), by=("host", "gpu", "model", "sensor"))),
     Rule("GpuThrottledByHeat", f"{GPU} has been slowed down by heat ({{{{ $labels.reason }}}}) for 10 minutes",
-         "Check fans, air and dust.", "warning", f'gpu_throttle_active{{reason=~"{THERMAL}"}} == 1', "10m",
-         (("gpu_throttle", "active"),),
+         "Check fans, air and dust.", "warning", f'gpu_throttle_active{{reason=~"{THERMAL}"}} == 1\n'
+         f'  or gpu_throttle_active_percent{{reason=~"{THERMAL}"}} > 50', "10m",
+         (("gpu_throttle", "active"), ("gpu_throttle", "active_percent")),
          Check("gpu_throttle", "active", "10m", "min", ("greater", 0.5), f"r.reason =~ /^{THERMAL}$/",
                ("host", "gpu", "model", "reason", "gt"))),
     Rule("GpuThrottled", f"{GPU} has been throttled for an hour",
          "A limit of power, current, voltage or temperature. At a power limit that is normal for a GPU under full load; "
-         "drop this rule where it is.", "info", "gpu_throttled == 1", "1h", (("gpu", "throttled"),),
+         "drop this rule where it is.", "info", "gpu_throttled == 1 or gpu_throttle_active_percent > 50", "1h",
+         (("gpu", "throttled"), ("gpu_throttle", "active_percent")),
          Check("gpu", "throttled", "1h", "min", ("greater", 0.5))),
     Rule("GpuErrors", f"{GPU}: errors of kind {{{{ $labels.kind }}}} ({{{{ $labels.severity }}}}) are rising",
          "Errors that the hardware did not correct, hangs and wedged GPUs, in the last 10 minutes.", "critical",
          # Some counters are reported from the first error on: a new series of a GPU that was there before.
-         f'rate({ERRORS}[10m]) > 0 or ({ERRORS} > 0 unless {ERRORS} offset 10m) and on (host, gpu) gpu_up offset 15m',
+         f'rate({ERRORS}[10m]) > 0\n'
+         f'  or ({ERRORS} > 0 unless max_over_time({ERRORS}[1d] offset 10m)) and on (host, gpu) gpu_up offset 15m',
          "", (("gpu_error", COUNTED), ("gpu", "up")),
          Check("gpu_error", COUNTED, "10m", "growth", ("greater", 0),
                'r.severity != "corrected" and r.kind !~ /^xid/', ("host", "gpu", "model", "kind", "severity"))),
@@ -80,6 +84,14 @@ RULES = (
     Rule("GpuRowRemapFailed", f"{GPU}: a row of memory could not be replaced", "The board is to be examined.", "critical",
          "gpu_row_remap_failed == 1", "", (("gpu", "row_remap_failed"),),
          Check("gpu", "row_remap_failed", "5m", "max", ("greater", 0.5))),
+    Rule("GpuSramFailing", f"{GPU}: more errors of SRAM than its maker allows", "The board is to be examined.", "critical",
+         "gpu_sram_threshold_exceeded == 1", "", (("gpu", "sram_threshold_exceeded"),),
+         Check("gpu", "sram_threshold_exceeded", "5m", "max", ("greater", 0.5))),
+    Rule("GpuFabricNotReady", f"{GPU} is not ready for its NVLink switches",
+         "It is not registered with their fabric, or the driver's verdict of its place there is 2. Check the fabric manager.",
+         "critical", "gpu_fabric_ready == 0 or gpu_fabric_health_summary >= 2", "10m",
+         (("gpu", "fabric_ready"), ("gpu", "fabric_health_summary")),
+         Check("gpu", "fabric_ready", "10m", "max", ("lesser", 0.5))),
     Rule("GpuResetNeeded", f"{GPU} needs a reset", "The driver says that it works again only then.", "critical",
          "gpu_reset_needed == 1", "1m", (("gpu", "reset_needed"),),
          Check("gpu", "reset_needed", "5m", "max", ("greater", 0.5))),

@@ -36,6 +36,8 @@ RECORDED = {
 CHANGED = {
     "GpuXid": (r"(gpu_error,.*kind=xid,.* count=)0i", r"\g<1>1i"),
     "GpuRowRemapFailed": (r"row_remap_failed=0i", "row_remap_failed=1i"),
+    "GpuSramFailing": (r"row_remap_failed=0i", "row_remap_failed=0i,sram_threshold_exceeded=1i"),
+    "GpuFabricNotReady": (r"row_remap_failed=0i", "row_remap_failed=0i,fabric_ready=0i,fabric_health_summary=0i"),
     "GpuResetNeeded": (r"reset_needed=0i", "reset_needed=1i"),
     "GpuHot": (r"(sensor=gpu,.*) celsius=[0-9.]*,limit_celsius=87", r"\g<1> celsius=88,limit_celsius=87"),
     "GpuThrottledByHeat": (r"(reason=sw_thermal,.*) active=0i", r"\g<1> active=1i"),
@@ -46,7 +48,8 @@ CHANGED = {
 }
 # Half an hour after the start.
 FROM = 60
-SILENT, MISSING, LINK, BROKEN, FIRST = "silent", "missing", "link", "broken", "first"
+SILENT, MISSING, LINK, BROKEN, FIRST, RESIDENCY = "silent", "missing", "link", "broken", "first", "residency"
+OUTAGE = 16  # lines, 8 minutes
 
 
 def at(i, start_s):
@@ -75,6 +78,23 @@ def changed_lines(source, name, start_s):
             yield f"{dashboards.add_host(text, name)} {at(i, start_s)}"
     if not changes:
         raise agents.Failure(f"{name}: the recording has nothing like {pattern}")
+
+
+def shared_lines(start_s):
+    """GPUs that are well: back after an outage with old errors, beside a hot CPU, at a power brake; and
+    one that is slowed down by heat, of which only shares of time are known."""
+    form = "{name},driver=d,gpu=0000:3b:00.0,host={host},model=M,vendor=v{tags} {field} {time}"
+    for i in range(MINUTES * 60 // STEP):
+        def line(host, name, tags, field):
+            return form.format(name=name, host=host, tags=tags, field=field, time=at(i, start_s))
+        if not FROM <= i < FROM + OUTAGE:
+            yield line("back", "gpu", "", "up=1i")
+            yield line("back", "gpu_error", ",kind=ecc_aggregate,severity=uncorrected", "count=2i")
+            yield f"gtel,host=back gpus=1i {at(i, start_s)}"
+        yield line("package", "gpu_temperature_sensor", ",sensor=package", "celsius=100,limit_celsius=100")
+        yield line("brake", "gpu_throttle", ",reason=hw_slowdown", "active=1i")
+        share = 80 if i >= FROM else 20
+        yield line(RESIDENCY, "gpu_throttle", ",reason=hbm_thermal", f"active_percent={share}")
 
 
 def vanishing_lines(source, start_s):
@@ -113,7 +133,7 @@ def wanted():
     found = {(alert, host) for host, alerts in RECORDED.items() for alert in alerts}
     found |= {(name, name) for name in CHANGED}
     return found | {("HostSilent", SILENT), ("GpuMissing", MISSING), ("GpuLinkDown", LINK), ("GpuLinkFailed", BROKEN),
-                    ("GpuErrors", FIRST)}
+                    ("GpuErrors", FIRST), ("GpuThrottledByHeat", RESIDENCY), ("GpuThrottled", RESIDENCY)}
 
 
 def run(arguments, scratch):
@@ -127,6 +147,7 @@ def run(arguments, scratch):
         for name in CHANGED:
             victoria.write("\n".join(changed_lines(arguments.source, name, start)).encode())
         victoria.write("\n".join(vanishing_lines(arguments.source, start)).encode())
+        victoria.write("\n".join(shared_lines(start)).encode())
         form = "%Y-%m-%dT%H:%M:%SZ"
         done = subprocess.run([
             arguments.vmalert, f"-rule={arguments.source}/contrib/dashboards/alerts/prometheus.yml",
