@@ -12,6 +12,9 @@ DASHED = {"size", "limit", "generation", "readable"}  # curves that stand beside
 KINDS = {"lines": "timeseries", "stat": "stat", "states": "state-timeline", "table": "table"}
 HEIGHTS = {"lines": 8, "stat": 4, "states": 8, "table": 8}
 MIN_INTERVAL = "10s"
+RARE_INTERVAL = "2m"  # InfluxDB's, of what comes once a minute
+# InfluxDB's newest interval has the hosts only that have sent theirs: Telegraf does so each 10 s.
+SUM_DELAY = "30s"
 DATASOURCE = "${datasource}"
 ABSENT = ("Time", "time", "_time", "_start", "_stop", "_measurement", "_field", "result", "table")
 
@@ -117,8 +120,17 @@ def panel_json(panel, language, dashboard, number, place):
     }
     if panel.about:
         text["description"] = panel.about
+    if isinstance(panel.queries[0], queries.Table):
+        if language != "promql":  # gpu_info comes every ten minutes
+            text.update(timeFrom="20m", hideTimeOverride=True)
+        return text
     if panel.kind == "table" and not panel.whole_time:
         text.update(timeFrom="5m", hideTimeOverride=True)
+    if language != "promql" and panel.kind != "table":
+        if any(query.is_rare for query in panel.queries):
+            text["interval"] = RARE_INTERVAL
+        if any(query.over for query in panel.queries):
+            text.update(timeShift=SUM_DELAY, hideTimeOverride=True)
     return text
 
 

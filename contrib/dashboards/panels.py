@@ -6,6 +6,7 @@ import dataclasses
 from queries import Query, Table
 
 WHOLE = (("instance", "=", ""),)  # GPUs, without their MIG instances, partitions and virtual functions
+GPUS_OWN = WHOLE + (("sensor", "!=", "package"),)  # whose limit is that of the processor's cores
 TOP = 10
 LIST = 50  # of what should not be
 
@@ -64,6 +65,7 @@ BY_MODEL = ("model",)
 PARTS = (("instance", "!=", ""),)  # MIG instances, partitions and virtual functions
 NPU = (("driver", "=~", "intel_vpu|amdxdna"),)
 NPU_POWER = (("domain", "=~", "NPU.*|npu.*|ane"),)  # ane: Apple's neural engine
+MEASURED = (("region", "!=", "bar1"),)  # in each gather
 ENERGY = Query("gpu_process", "attributed_joules")
 WORKING = (("process", "!~", "idle|unattributed"),)  # lines of processes, not what is left
 
@@ -72,14 +74,14 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
     ("Overview", (
         one("GPUs that answer", "GPUs with up = 1.", "stat", number_of("up"), unit="short", width=4),
         one("Power", "Of all GPUs that report it.", "stat", gpu("power_watts", over="sum"), width=4),
-        one("Busy", "Mean of all GPUs.", "stat", gpu("busy_percent", over="mean"), width=4),
+        one("Busy", "Mean of the GPUs that are awake and report it; those in MIG mode do not.", "stat", gpu("busy_percent", over="mean"), width=4),
         one("Memory used", "Of all memory of the GPUs that report both.", "stat",
             gpu("memory_used_bytes", percent_of="memory_total_bytes", over="sum"), unit="percent", width=4),
         one("Throttled", "GPUs whose clock a limit holds down.", "stat", number_of("throttled"), unit="short", width=4),
         one("Hosts", "That gtel reports from.", "stat", Query("gtel", "gpus", over="count"), unit="short", width=4),
         one("GPUs by model", "GPUs with up = 1; a step down is a GPU or host that does not report.", "lines",
             number_of("up", by=BY_MODEL), unit="short"),
-        one("Busy", "Mean of all GPUs, and the tenth and ninetieth percentile.", "lines",
+        one("Busy", "Mean of the GPUs that report it, and the tenth and ninetieth percentile.", "lines",
             gpu("busy_percent", over="mean", name="mean"), gpu("busy_percent", over="p10", name="10 %"),
             gpu("busy_percent", over="p90", name="90 %")),
         one("Busy by model", "Mean.", "lines", gpu("busy_percent", over="mean", by=BY_MODEL)),
@@ -118,6 +120,8 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
             number_of("throttled", by=BY_MODEL), unit="short"),
         one("Reasons to throttle", "How often each reason is in force; a GPU can have several.", "lines",
             Query("gpu_throttle", "active", where=WHOLE, during="last", over="sum", by=("reason",)), unit="short"),
+        top("Longest throttled", "Share of time by reason, where the hardware counts it: MI300 and newer have no flags.",
+            Query("gpu_throttle", "active_percent", where=WHOLE), width=24),
         top("Most power by host", "", gpu("power_watts", over="sum", by=("host",))),
         top("Nearest to the power limit", "Power as a share of the limit in force.",
             gpu("power_watts", percent_of="power_limit_watts"), unit="percent"),
@@ -128,9 +132,9 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
             gpu("temperature_celsius", over="max", by=BY_MODEL)),
         top("Hottest GPUs", "", gpu("temperature_celsius")),
         top("Nearest to the limit", "Degrees left until the sensor's own limit of normal operation.",
-            Query("gpu_temperature_sensor", "celsius", limit="limit_celsius", where=WHOLE, top=-TOP)),
+            Query("gpu_temperature_sensor", "celsius", limit="limit_celsius", where=GPUS_OWN, top=-TOP)),
         top("Nearest to the critical temperature", "Degrees left until the hardware slows down.",
-            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius", where=WHOLE, top=-TOP), width=12),
+            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius", where=GPUS_OWN, top=-TOP), width=12),
         top("Fastest fans", "", Query("gpu_fan", "rpm", where=WHOLE), width=12),
     )),
     ("PCIe and fabric", (
@@ -216,8 +220,9 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
             Query("gpu_activity", "active_percent", where=PARTS + (("unit", "=~", "sm|tensor|dram|xcd.*"),))),
     )),
     ("Memory", (
-        one("Used", "With the size of each region (dashed).", "lines", Query("gpu_memory_region", "used_bytes"),
-            Query("gpu_memory_region", "total_bytes", name="size")),
+        one("Used", "With the size of each region (dashed).", "lines",
+            Query("gpu_memory_region", "used_bytes", where=MEASURED),
+            Query("gpu_memory_region", "total_bytes", where=MEASURED, name="size")),
         one("Bandwidth", "Share of time or of peak.", "lines", Query("gpu", "memory_bandwidth_percent"),
             Query("gpu_memory_region", "bandwidth_percent")),
         one("Traffic", "Where the hardware counts it.", "lines",

@@ -25,11 +25,11 @@ TAGS = {
     "gpu_info": (),
 }
 # What NVIDIA GPUs report once a minute, or None for all fields: longer than $__rate_interval, and in
-# Prometheus a rate needs two values in its window.
+# Prometheus a rate needs two values in its window; in InfluxDB each host has its own minute, so that a sum
+# over shorter intervals is of some hosts only.
 RARE = {
     "gpu": ("energy_joules",),
     "gpu_power_domain": ("energy_joules",),
-    "gpu_temperature_sensor": ("margin_celsius",),
     "gpu_throttle": ("seconds",),
     "gpu_fabric": None,
     "gpu_error": ("count",),
@@ -96,12 +96,16 @@ class Query:
         return f"{self.measurement}_{self.field}"
 
     @property
+    def is_rare(self):
+        fields = RARE.get(self.measurement, ())
+        return fields is None or self.field in fields
+
+    @property
     def window(self):
         """In PromQL, of a value over time."""
         if self.is_now:
             return "5m"
-        fields = RARE.get(self.measurement, ())
-        return "3m" if fields is None or self.field in fields else "$__rate_interval"
+        return "3m" if self.is_rare else "$__rate_interval"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,9 +144,12 @@ def promql_value(query, variables):
     """The value of each line."""
     def of(field):
         selector = promql_selector(query, field, variables)
+        if query.growth and query.field == "attributed_joules":
+            return f"increase({selector}[$__range])"  # a new series of it begins with 0
         if query.growth:
-            # Not increase(): VictoriaMetrics' counts from 0 what a new series begins with.
-            return f"rate({selector}[$__range]) * $__range_s"
+            # VictoriaMetrics' increase() counts from 0 what a new series begins with, and its rate() is that of
+            # the time in which there were values, so times the time shown it is too much.
+            return f"last_over_time({selector}[$__range]) - min_over_time({selector}[$__range])"
         if query.rate:
             return f"rate({selector}[{query.window}])"
         if query.is_now:

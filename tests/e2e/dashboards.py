@@ -24,8 +24,10 @@ STEP = 10     # s between two gathers
 GATHERS = 30  # of each machine; the last one recorded goes on to the end
 # What expected outputs do not have: what differs in each run, and a host on which gtel has trouble.
 MORE = ["gtel,host=trouble gpus=0i,rss_bytes=8000000i,lanes_late={n}i,lane_restarts={n}i,errors={n}i,dropped={n}i"]
-# A counter that begins again when gtel is restarted.
+# A counter that begins again when gtel is restarted; and one of a process that was there for a small part
+# of the time shown.
 RESTARTED, GROWTH = (100, 400, 0, 50), 350
+SHORT, SHORT_GROWTH = (0, 100, 400), 400
 GROWTH_PANEL = "Processes and jobs: Energy by process name"
 # Of one GPU InfluxQL gives no tenth percentile.
 NOT_OF_ONE = "percentile"
@@ -63,6 +65,12 @@ def restarted_lines(start_s, step_s=STEP):
     for i, joules in enumerate(RESTARTED):
         yield (f"gpu_process,gpu=0000:01:00.0,host=restarted,process=restarted attributed_joules={joules} "
                f"{(start_s + i * step_s) * 10**9}")
+
+
+def short_lines(start_s, step_s=STEP):
+    for i, joules in enumerate(SHORT):
+        yield (f"gpu_process,gpu=0000:01:00.0,host=short,process=short attributed_joules={joules} "
+               f"{(start_s + (i + GATHERS // 2) * step_s) * 10**9}")
 
 
 def machine_lines(path, start_s, step_s=STEP, count=GATHERS):
@@ -210,7 +218,7 @@ def try_promql(arguments, scratch, machines, start, report):
     try:
         for path in machines:
             victoria.write("\n".join(machine_lines(path, start)).encode())
-        victoria.write("\n".join(trouble_lines(start)).encode())
+        victoria.write("\n".join([*trouble_lines(start), *short_lines(start)]).encode())
         wanted = sums(machines, "promql")
         for name, _, target in targets(arguments.source, "promql"):
             text = fill_in(target["expr"], every)
@@ -221,6 +229,9 @@ def try_promql(arguments, scratch, machines, start, report):
             report.check(found, f"{name}: no answer: {text}")
             if name in wanted:
                 check_value(report, name, [(s["metric"], float(s["values"][-1][1])) for s in found], wanted[name])
+            if name.endswith(GROWTH_PANEL):
+                grown = [float(s["value"][1]) for s in found if s["metric"]["process"] == "short"]
+                report.check(grown == [SHORT_GROWTH], f"{name}: {grown} instead of {SHORT_GROWTH} in three gathers")
         for name, variable in variables(arguments.source, "promql"):
             selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"]).groups()
             found = victoria.query("/api/v1/query", query=f"count by ({label}) ({fill_in(selector, every)})", time=end)
