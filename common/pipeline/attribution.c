@@ -23,19 +23,14 @@ static const char *name_of(const struct gtel_device *device)
     return gpu[0] ? gpu : device->key;
 }
 
-/* Joins parts to their GPU: the first device of that name that is none, else the first. */
+/* Joins parts to their GPU: the first device of that name stands for all of them. */
 static void join_parts(struct gtel_attribution *attribution, const struct gtel_registry *registry)
 {
     for (size_t i = 0; i < registry->n; i++) {
-        size_t at = registry->n;
-        for (size_t k = 0; k < registry->n; k++) {
-            if (strcmp(name_of(registry->device[i]), name_of(registry->device[k])) != 0)
-                continue;
-            bool is_better = at == registry->n || (gtel_device_is_part(registry->device[at]) &&
-                                                   !gtel_device_is_part(registry->device[k]));
-            at = is_better ? k : at;
-        }
-        attribution->gpu[i].gpu = (uint32_t)at;
+        uint32_t at = 0;
+        while (strcmp(name_of(registry->device[i]), name_of(registry->device[at])) != 0)
+            at++;
+        attribution->gpu[i].gpu = at;
     }
     attribution->generation = registry->generation;
 }

@@ -11,7 +11,10 @@
 
 enum { READER = 3, DRIVER = 5, LINES_MAX = 24 };
 
-/* GPUs 0 and 1, and two parts of GPU 1. */
+struct known {
+    const char *key, *gpu, *part;
+};
+
 struct machine {
     struct gtel_registry registry;
     struct gtel_series_table table;
@@ -20,19 +23,24 @@ struct machine {
     uint64_t gather;
 };
 
-static void begin(struct machine *m)
+static void begin_with(struct machine *m, const struct known *devices, size_t n)
 {
-    static const struct {
-        const char *key, *gpu, *part;
-    } devices[] = {{"a", "a", ""}, {"b", "b", ""}, {"b1", "b", "mig0"}, {"b2", "b", "mig1"}};
     *m = (struct machine){.attribution.readers = 1u << READER};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(devices); i++) {
+    for (size_t i = 0; i < n; i++) {
         struct gtel_device *device = NULL;
         CHECK_INT(gtel_registry_add(&m->registry, gtel_str_of(devices[i].key), &device), 0);
         gtel_device_label(&m->registry, device, GTEL_LABEL_GPU, gtel_str_of(devices[i].gpu));
         gtel_device_label(&m->registry, device, GTEL_LABEL_INSTANCE, gtel_str_of(devices[i].part));
     }
     m->section = 1;
+}
+
+/* GPUs 0 and 1, and two parts of GPU 1. */
+static void begin(struct machine *m)
+{
+    static const struct known devices[] = {
+        {"a", "a", ""}, {"b", "b", ""}, {"b1", "b", "mig0"}, {"b2", "b", "mig1"}};
+    begin_with(m, devices, GTEL_ARRAY_LEN(devices));
 }
 
 static void end(struct machine *m)
@@ -179,6 +187,40 @@ static void test_cases(void)
         end(&m);
     }
     test_label = "";
+}
+
+/* Each GPU has its own energy and lines, whichever was found first; two have no label. */
+static void test_apart(void)
+{
+    static const struct known devices[] = {
+        {"b1", "b", "mig0"}, {"a", "a", ""}, {"b", "b", ""}, {"c", "", ""}, {"d", "", ""}};
+    static const struct {
+        int device; /* of the GPU, and of its line */
+        int part;
+        double share; /* below 0: not known */
+        double joules;
+        double line, unattributed, idle;
+    } gpus[] = {{1, 1, 0.5, 100, 50, 0, 50},
+                {2, 0, -1, 200, 100, 0, 100},
+                {3, 3, 0.25, 400, 100, 100, 200},
+                {4, 4, 0, 800, 0, 400, 400}};
+    struct machine m;
+    begin_with(&m, devices, GTEL_ARRAY_LEN(devices));
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
+            put_line(&m, gpus[i].part, "p", gpus[i].share);
+            put(&m, gpus[i].device, GTEL_M_GPU_ENERGY, "", gpus[i].joules * round, DRIVER);
+            put_mean(&m, gpus[i].device, 0.5);
+        }
+        put_lists(&m, 0, 4, 100);
+        run(&m, false);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
+        CHECK_NEAR(get(&m, gpus[i].part, "p"), 2 * gpus[i].line, 1e-9);
+        CHECK_NEAR(get(&m, gpus[i].device, "unattributed"), 2 * gpus[i].unattributed, 1e-9);
+        CHECK_NEAR(get(&m, gpus[i].device, "idle"), 2 * gpus[i].idle, 1e-9);
+    }
+    end(&m);
 }
 
 /*
@@ -483,6 +525,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_cases();
+    test_apart();
     test_momentary();
     test_counter();
     test_alone();
