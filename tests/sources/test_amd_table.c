@@ -278,6 +278,49 @@ static void test_chips(void)
     test_label = "";
 }
 
+/* Up to which number a value can be; one more is none. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *revision;
+        enum gtel_amd_field field;
+        uint64_t first; /* the smallest one that is a value */
+        uint64_t most;
+        enum gtel_metric metric;
+        const char *dim;
+        double scale;
+    } limits[] = {
+        {"v1_3", GTEL_AMD_TEMPERATURE_EDGE, 1, 150, GTEL_M_TEMPERATURE, "edge", 1},
+        {"v1_3", GTEL_AMD_AVERAGE_SOCKET_POWER, 1, 5000, GTEL_M_POWER, "pkg", 1},
+        {"v1_3", GTEL_AMD_VOLTAGE_GFX, 1, 5000, GTEL_M_VOLTAGE, "vddgfx", 1e-3},
+        {"v1_3", GTEL_AMD_CURRENT_UCLK, 1, 20000, GTEL_M_FREQUENCY_ACTUAL, "memory", 1e6},
+        {"v1_3", GTEL_AMD_CURRENT_FAN_SPEED, 0, 30000, GTEL_M_FAN_RPM, "1", 1},
+        {"v1_3", GTEL_AMD_AVERAGE_GFX_ACTIVITY, 0, 100, GTEL_M_GPU_BUSY, "", 0.01},
+        {"v2_3", GTEL_AMD_TEMPERATURE_GFX, 1, 15000, GTEL_M_TEMPERATURE, "edge", 0.01},
+    };
+    for (size_t i = 0; i < 4 * GTEL_ARRAY_LEN(limits); i++) {
+        size_t row = i / 4;
+        uint64_t first = limits[row].first;
+        const uint64_t numbers[] = {first, limits[row].most, limits[row].most + 1, 0};
+        uint64_t number = numbers[i % 4];
+        bool is_value = number >= first && number <= limits[row].most;
+        struct amd_life life;
+        char label[64];
+        (void)snprintf(label, sizeof(label), "row %zu: %u", row, (unsigned)number);
+        test_label = label;
+        amd_life_begin(&life, 0x73bf);
+        life.table.has_fan = true;
+        amd_table_begin(limits[row].revision);
+        amd_set(limits[row].revision, limits[row].field, 0, number);
+        amd_put(amd_place(limits[row].revision, GTEL_AMD_SYSTEM_CLOCK_COUNTER)->offset, 8, 1);
+        CHECK_INT(amd_gather(&life), 0);
+        CHECK_NEAR(amd_value(&life, limits[row].metric, limits[row].dim),
+                   is_value ? (double)number * limits[row].scale : -1, 1e-9);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
 /* Reasons are reported from the first time on that they were in force. */
 static void test_reasons(void)
 {
@@ -553,6 +596,7 @@ int main(void)
     test_strix();
     test_npu();
     test_chips();
+    test_limits();
     test_reasons();
     test_mask_2_1();
     test_mask_3_0();
