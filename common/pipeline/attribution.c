@@ -38,13 +38,9 @@ static void join_parts(struct gtel_attribution *attribution, const struct gtel_r
 static int begin(struct gtel_attribution *attribution, const struct gtel_registry *registry,
                  size_t series)
 {
-    if (registry->n > attribution->gpus) {
-        if (!gtel_grow_zeroed(&attribution->gpu, &attribution->gpus, registry->n, GTEL_DEVICES_MAX,
-                              sizeof(*attribution->gpu)))
-            return -ENOMEM;
-        attribution->generation = registry->generation + 1;
-    }
-    if (!gtel_grow_zeroed(&attribution->line, &attribution->size, series, GTEL_SERIES_MAX,
+    if (!gtel_grow_zeroed(&attribution->gpu, &attribution->gpus, registry->n, GTEL_DEVICES_MAX,
+                          sizeof(*attribution->gpu)) ||
+        !gtel_grow_zeroed(&attribution->line, &attribution->size, series, GTEL_SERIES_MAX,
                           sizeof(*attribution->line)))
         return -ENOMEM;
     if (attribution->generation != registry->generation)
@@ -81,12 +77,17 @@ static void collect_process(struct gtel_attribution *attribution, const struct g
         last->share = gtel_reading_number(&series->now);
 }
 
+static bool is_among(uint32_t sources, uint8_t source)
+{
+    return source != GTEL_SOURCE_CORE && (sources >> source & 1) != 0;
+}
+
 static void collect_list(struct gtel_attribution *attribution, const struct gtel_reading *now)
 {
     struct gtel_attribution_gpu *part = &attribution->gpu[now->device->index];
     attribution->gpu[part->gpu].has_processes = true;
-    bool is_reader = now->source < 32 && (attribution->readers >> now->source & 1) != 0;
-    part->list = is_reader ? GTEL_LIST_OF_READER : GTEL_LIST_OF_ALL;
+    part->list =
+        is_among(attribution->readers, now->source) ? GTEL_LIST_OF_READER : GTEL_LIST_OF_ALL;
 }
 
 static void collect_of_gpu(struct gtel_attribution *attribution, const struct gtel_series *series)
@@ -97,7 +98,8 @@ static void collect_of_gpu(struct gtel_attribution *attribution, const struct gt
         gpu->energy = series;
     else if (now->metric == GTEL_M_GPU_BUSY && !gtel_device_is_part(now->device))
         gpu->busy = series;
-    else if (now->metric == GTEL_M_ENGINE_BUSY && now->is_derived && now->source < 32)
+    else if (now->metric == GTEL_M_ENGINE_BUSY && now->is_derived &&
+             now->source != GTEL_SOURCE_CORE)
         gpu->measured |= 1u << now->source;
     else if (now->metric == GTEL_M_GPU_PROCESSES)
         collect_list(attribution, now);
@@ -182,7 +184,7 @@ static double busy_of(const struct gtel_attribution *attribution,
     double busy = gpu->busy_sum / gpu->busies;
     uint32_t means = gpu->measured | attribution->readers;
     uint8_t source = gpu->busy->now.source;
-    bool is_mean = source == GTEL_SOURCE_CORE || (source < 32 && (means >> source & 1) != 0);
+    bool is_mean = source == GTEL_SOURCE_CORE || is_among(means, source);
     double least = gpu->sum * gpu->listed / gpu->runs;
     busy = !is_mean && busy < least ? least : busy;
     return busy < 1 ? busy : 1;
@@ -242,7 +244,8 @@ static double step(struct gtel_attribution_gpu *gpu, uint64_t run)
 {
     const struct gtel_reading *now = &gpu->energy->now;
     double joules = gtel_reading_number(now);
-    bool is_same = gpu->until > 0 && gpu->source == now->source && gpu->origin == now->origin &&
+    /* At first it has 0 arrivals, which no device has. */
+    bool is_same = gpu->source == now->source && gpu->origin == now->origin &&
                    gpu->arrivals == now->device->arrivals && joules >= gpu->joules;
     double grown = is_same ? joules - gpu->joules : 0;
     gpu->joules = joules;

@@ -59,7 +59,13 @@ static void put(struct machine *m, int device, enum gtel_metric metric, const ch
                                    .value_type = GTEL_VALUE_F64,
                                    .value.f64 = value,
                                    .source = source,
+                                   .origin = 2,
+                                   .has_device_clock = true,
                                    .dim = {gtel_str_of(line)}};
+    if (metric == GTEL_M_PROCESS_COUNT) {
+        reading.value_type = GTEL_VALUE_U64;
+        reading.value.u64 = (uint64_t)value;
+    }
     CHECK(gtel_series_offer(&m->table, &reading, 0, m->section, m->gather) != NULL);
 }
 
@@ -113,7 +119,7 @@ static double get(const struct machine *m, int device, const char *line)
         if (series->now.metric == GTEL_M_PROCESS_JOULES &&
             series->now.device == m->registry.device[device] &&
             gtel_str_eq(series->now.dim[0], gtel_str_of(line)))
-            return series->now.value.f64;
+            return gtel_reading_number(&series->now);
     }
     return -1;
 }
@@ -215,6 +221,12 @@ static void test_apart(void)
         put_lists(&m, 0, 4, 100);
         run(&m, false);
     }
+    for (size_t i = 0; i < m.table.n; i++) {
+        const struct gtel_reading *now = &m.table.sorted[i]->now;
+        if (now->metric == GTEL_M_PROCESS_JOULES)
+            CHECK(now->is_derived && now->source == GTEL_SOURCE_CORE && now->origin == 0 &&
+                  !now->has_device_clock);
+    }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
         CHECK_NEAR(get(&m, gpus[i].part, "p"), 2 * gpus[i].line, 1e-9);
         CHECK_NEAR(get(&m, gpus[i].device, "unattributed"), 2 * gpus[i].unattributed, 1e-9);
@@ -247,6 +259,7 @@ static void test_momentary(void)
             put_lists(&m, 0, 3, 100);
             put(&m, 0, GTEL_M_GPU_ENERGY, "", 1000 + 100 * round, DRIVER);
             put(&m, 0, GTEL_M_GPU_BUSY, "", moments[i].busy, DRIVER);
+            put(&m, 0, GTEL_M_ENGINE_BUSY, "", moments[i].busy, DRIVER); /* no mean, either */
             run(&m, false);
         }
         CHECK_NEAR(get(&m, 0, "a"), moments[i].want[0], 1e-9);
@@ -264,23 +277,26 @@ static void test_counter(void)
         double joules; /* of the counter; below 0: none in this gather */
         uint8_t source;
         uint32_t arrivals;
-        uint32_t sleeps;
+        uint32_t sleeps;              /* of the GPU */
+        bool has_slept;               /* the host */
         double a, unattributed, idle; /* of counters, afterwards */
     } steps[] = {
-        {"the first", 500, DRIVER, 0, 0, 0, 0, 0},
-        {"grows", 600, DRIVER, 0, 0, 50, 0, 50},
-        {"stands", 600, DRIVER, 0, 0, 50, 0, 50},
-        {"went back", 10, DRIVER, 0, 0, 50, 0, 50},
-        {"grows from there", 30, DRIVER, 0, 0, 60, 0, 60},
-        {"another counter", 5000, DRIVER + 1, 0, 0, 60, 0, 60},
-        {"grows", 5020, DRIVER + 1, 0, 0, 70, 0, 70},
-        {"removed and back, beyond", 9000, DRIVER + 1, 1, 0, 70, 0, 70},
-        {"grows", 9020, DRIVER + 1, 1, 0, 80, 0, 80},
-        {"not read", -1, DRIVER + 1, 1, 0, 80, 0, 80},
-        {"shares are of the last interval only", 9040, DRIVER + 1, 1, 0, 80, 20, 80},
-        {"asleep", -1, DRIVER + 1, 1, 1, 80, 20, 80},
-        {"awake again", 9060, DRIVER + 1, 1, 1, 80, 20, 100},
-        {"grows", 9080, DRIVER + 1, 1, 1, 90, 20, 110},
+        {"the first", 500, DRIVER, 1, 0, false, 0, 0, 0},
+        {"grows", 600, DRIVER, 1, 0, false, 50, 0, 50},
+        {"stands", 600, DRIVER, 1, 0, false, 50, 0, 50},
+        {"went back", 10, DRIVER, 1, 0, false, 50, 0, 50},
+        {"grows from there", 30, DRIVER, 1, 0, false, 60, 0, 60},
+        {"another counter", 5000, DRIVER + 1, 1, 0, false, 60, 0, 60},
+        {"grows", 5020, DRIVER + 1, 1, 0, false, 70, 0, 70},
+        {"removed and back, beyond", 9000, DRIVER + 1, 2, 0, false, 70, 0, 70},
+        {"grows", 9020, DRIVER + 1, 2, 0, false, 80, 0, 80},
+        {"not read", -1, DRIVER + 1, 2, 0, false, 80, 0, 80},
+        {"shares are of the last interval only", 9040, DRIVER + 1, 2, 0, false, 80, 20, 80},
+        {"asleep", -1, DRIVER + 1, 2, 1, false, 80, 20, 80},
+        {"awake again", 9060, DRIVER + 1, 2, 1, false, 80, 20, 100},
+        {"grows", 9080, DRIVER + 1, 2, 1, false, 90, 20, 110},
+        {"the host has slept", 9100, DRIVER + 1, 2, 1, true, 90, 20, 130},
+        {"grows", 9120, DRIVER + 1, 2, 1, false, 100, 20, 140},
     };
     struct machine m;
     begin(&m);
@@ -293,12 +309,41 @@ static void test_counter(void)
         put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
         if (steps[i].joules >= 0)
             put(&m, 0, GTEL_M_GPU_ENERGY, "", steps[i].joules, steps[i].source);
-        run(&m, false);
+        run(&m, steps[i].has_slept);
         CHECK_NEAR(get(&m, 0, "a"), steps[i].a, 1e-9);
         CHECK_NEAR(get(&m, 0, "unattributed"), steps[i].unattributed, 1e-9);
         CHECK_NEAR(get(&m, 0, "idle"), steps[i].idle, 1e-9);
     }
     test_label = "";
+    end(&m);
+}
+
+/*
+ * What several samples of the first gather have grown by is before the first report. The readings
+ * come in any order; a GPU without a list of processes has no lines.
+ */
+static void test_first_gather(void)
+{
+    struct machine m;
+    begin(&m);
+    for (int sample = 0; sample < 3; sample++) {
+        m.gather = sample < 2 ? 0 : 1;
+        for (int gpu = 0; gpu < 2; gpu++) {
+            put(&m, gpu, GTEL_M_GPU_ENERGY, "", sample, 0);
+            put_mean(&m, gpu, 0.5);
+        }
+        put(&m, 0, GTEL_M_PROCESS_COUNT, "b", 1, READER);
+        put(&m, 0, GTEL_M_PROCESS_COUNT, "a", 1, READER);
+        put(&m, 0, GTEL_M_PROCESS_BUSY, "b", 0.125, READER);
+        put(&m, 0, GTEL_M_PROCESS_BUSY, "a", 0.25, READER);
+        put_lists(&m, 0, 0, 100);
+        run(&m, false);
+        CHECK_NEAR(get(&m, 0, "a"), sample < 2 ? 0 : 0.25, 1e-9);
+        CHECK_NEAR(get(&m, 0, "b"), sample < 2 ? 0 : 0.125, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), sample < 2 ? 0 : 0.125, 1e-9);
+        CHECK_NEAR(get(&m, 0, "idle"), sample < 2 ? 0 : 0.5, 1e-9);
+        CHECK_NEAR(get(&m, 1, "idle"), -1, 0);
+    }
     end(&m);
 }
 
@@ -325,6 +370,51 @@ static void test_alone(void)
     end(&m);
 }
 
+/* A line may have the GPU to itself where all lists are there, and each process could be read. */
+static void test_lists(void)
+{
+    static const struct {
+        const char *label;
+        double visible, readable; /* below 0: not known */
+        int hidden;               /* the device whose list is missing once; -1: none */
+        uint8_t source;           /* of the lists */
+        double want;              /* of three intervals, 50 J each */
+    } lists[] = {
+        {"all are read", 100, 100, -1, READER, 150},
+        {"the only one is read", 1, 1, -1, READER, 150},
+        {"none is there", 0, 0, -1, READER, 0},
+        {"how many are there is not known", -1, -1, -1, READER, 0},
+        {"a driver knows all", -1, -1, -1, DRIVER, 150},
+        {"the GPU's list is missing once", 100, 100, 1, READER, 50},
+        {"that of its last part", 100, 100, 3, READER, 50},
+        {"that of another GPU", 100, 100, 0, READER, 150},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(lists); i++) {
+        struct machine m;
+        test_label = lists[i].label;
+        begin(&m);
+        for (int round = 0; round < 4; round++) {
+            put_line(&m, 1, "a", -1);
+            for (int device = 0; device < 4; device++)
+                if (round != 1 || device != lists[i].hidden)
+                    put(&m, device, GTEL_M_GPU_PROCESSES, "", 1, lists[i].source);
+            if (lists[i].visible >= 0) {
+                put(&m, -1, GTEL_M_SELF_PROCESSES_VISIBLE, "", lists[i].visible, READER);
+                put(&m, -1, GTEL_M_SELF_PROCESSES_READABLE, "", lists[i].readable, READER);
+            }
+            put(&m, -1, GTEL_M_SELF_PROCESSES_WAITING, "", 7, READER);
+            put(&m, 1, GTEL_M_GPU_ENERGY, "", 1000 + 100 * round, DRIVER);
+            put_mean(&m, 1, 0.5);
+            run(&m, false);
+        }
+        CHECK_NEAR(get(&m, 1, "a"), lists[i].want, 1e-9);
+        CHECK_NEAR(get(&m, 1, "unattributed"), 150 - lists[i].want, 1e-9);
+        CHECK_NEAR(get(&m, 1, "idle"), 150, 1e-9);
+        end(&m);
+    }
+    test_label = "";
+}
+
 /*
  * Of a vendor's library, which has energy and shares in each fourth gather only: the shares are
  * about all of the time, and so are means of the busy share, also of a moment each.
@@ -348,7 +438,9 @@ static void test_rare(void)
         {"more than all", {1, 1, 1, 1}, "ab", "", 1, -1, 0, 50, 0, 0},
         {"of some known", {-1, 1, -1, 0.5}, "a", "", 0.25, -1, 0, 25, 50, 25},
         {"beyond full", {9, 0, 0, 1}, "a", "", 0.25, -1, 0, 25, 25, 50},
+        {"a bit beyond full", {1.5, 0, 0, 1}, "a", "", 0.25, -1, 0, 25, 25, 50},
         {"a share before", {0.5, 0.5, 0.5, 0.5}, "a", "", 0.25, 0.25, 0, 0, 100, 0},
+        {"of nothing before", {0.5, 0.5, 0.5, 0.5}, "a", "", 0.25, 0, 0, 0, 100, 0},
         {"alone", {1, 0, 0, 1}, "a", "", -1, -1, 0, 50, 0, 50},
         {"not all the time", {1, 0, 0, 1}, "a", "b", -1, -1, 0, 0, 50, 50},
         {"the host has slept", {1, 1, 1, 1}, "a", "", 0.25, -1, 2, 0, 0, 100},
@@ -528,7 +620,9 @@ int main(void)
     test_apart();
     test_momentary();
     test_counter();
+    test_first_gather();
     test_alone();
+    test_lists();
     test_rare();
     test_conservation();
     test_no_memory();
