@@ -155,6 +155,14 @@ static void test_npu(void)
     sample_npu(&life);
     CHECK_NEAR(amd_value(&life, GTEL_M_GPU_BUSY, ""), -1, 0);
     CHECK_INT(life.batch.n, 2);
+    /* A single column that is known, all at work. */
+    for (unsigned i = 0; i < 8; i++)
+        amd_set("v3_0", GTEL_AMD_AVERAGE_IPU_ACTIVITY, i, i == 7 ? 100 : 0xffff);
+    sample_npu(&life);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_BUSY, ""), 1, 0);
+    amd_set("v3_0", GTEL_AMD_AVERAGE_IPU_ACTIVITY, 7, 0xffff);
+    sample_npu(&life);
+    CHECK_INT(life.batch.n, 2);
     /* An APU without one. */
     amd_load("phoenix");
     sample_npu(&life);
@@ -465,7 +473,16 @@ static void test_several(void)
     CHECK_INT(amd_gather(&life), 0);
     CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "video"), 0.4, 1e-12);
     CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "jpeg"), -1, 0); /* not known of any */
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_ENGINE_BUSY, GTEL_STR("video")));
+    CHECK(!gtel_amd_table_has(&life.table, GTEL_M_ENGINE_BUSY, GTEL_STR("jpeg")));
+    /* One engine alone, beside a number that is no share. */
     const struct amd_place_at *jpeg = amd_place("v1_6", GTEL_AMD_JPEG_BUSY);
+    amd_put(jpeg->offset, 2, 100);
+    amd_put(jpeg->offset + 2, 2, 101);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "jpeg"), 1, 0);
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_ENGINE_BUSY, GTEL_STR("jpeg")));
+    amd_put(jpeg->offset + 2, 2, 0xffff);
     amd_put(jpeg->offset, 2, 50);
     amd_put(jpeg->offset + 7 * 168 + 62, 2, 25);
     CHECK_INT(amd_gather(&life), 0);
@@ -550,6 +567,12 @@ static void test_says_what(void)
     amd_machine.n = 517;
     CHECK_INT(amd_gather(&life), -EPROTONOSUPPORT);
     CHECK(strstr(amd_machine.last_log, "revision 9.3 of 517 bytes") != NULL);
+    amd_life_end(&life);
+    amd_life_begin(&life, 0x73bf);
+    amd_table_begin("v1_3");
+    amd_machine.error = -EIO;
+    CHECK_INT(amd_gather(&life), -EIO);
+    CHECK(strstr(amd_machine.last_log, "; the other files are read") != NULL);
     amd_life_end(&life);
     struct gtel_amd_table_state none = {.error = 0};
     struct gtel_batch batch = {.n = 0};

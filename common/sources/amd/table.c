@@ -336,7 +336,7 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
     const struct gtel_env *env = card->cards->env;
     const struct gtel_amd_metrics *metrics = &table->file.metrics;
     int r = gtel_amd_table_file_read(env, &table->file, GTEL_AMD_TABLE_GPU);
-    if (r != -ENODEV && r != -EBADF && (r < 0 || table->error < 0))
+    if (r != -ENODEV && r != -EBADF)
         log_result(env, table, card->drm.key, r);
     if (r < 0) {
         gtel_amd_table_break(table);
@@ -378,12 +378,7 @@ void gtel_amd_table_sample_npu(struct gtel_amd_table_state *table, const struct 
     double sum = 0;
     unsigned n = 0;
     batch->origin = GTEL_AMD_TABLE_ORIGIN;
-    struct gtel_amd_scene scene = {.metrics = metrics,
-                                   .device = npu,
-                                   .batch = batch,
-                                   .family = family_of(metrics, GTEL_AMD_OTHER)};
-    if (scene.family != GTEL_AMD_APU3)
-        return;
+    const struct gtel_amd_scene scene = {.metrics = metrics, .device = npu, .batch = batch};
     (void)sample_row(&scene, &power);
     (void)sample_row(&scene, &clock);
     for (unsigned i = 0; i < metrics->place[GTEL_AMD_AVERAGE_IPU_ACTIVITY].count; i++) {
