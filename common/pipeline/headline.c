@@ -14,7 +14,7 @@ enum how { FIRST, HIGHEST, ANY, AWAKE };
 static const struct rule {
     enum gtel_metric headline;
     enum how how;
-    const char *name[GTEL_HEADLINE_NAMES]; /* NULL from the first unused one on */
+    const char *name[GTEL_HEADLINE_NAMES + 1]; /* NULL from the first unused one on */
 } rules[] = {
 #define GTEL_HEADLINE(headline_, part_, how_, ...)                                                 \
     [GTEL_HEADLINE_##part_] = {GTEL_M_##headline_, how_, {__VA_ARGS__}},
@@ -58,11 +58,9 @@ static void keep_best(struct gtel_headline *headline)
 {
     for (size_t i = 0; i < GTEL_HEADLINE_RULES; i++) {
         uint32_t rank = headline->choice[i].rank;
-        if (headline->choice[i].n == 0)
-            continue;
-        if (headline->best[i] == 0 ||
-            (rank < headline->best[i] - 1 &&
-             !(is_counter(i) && is_same_source(rank, headline->best[i] - 1))))
+        uint32_t best = headline->best[i] - 1; /* UINT32_MAX: none */
+        if (headline->choice[i].n > 0 && rank < best &&
+            !(is_counter(i) && is_same_source(rank, best)))
             headline->best[i] = rank + 1;
     }
 }
@@ -108,10 +106,9 @@ static uint32_t position_of(const struct rule *rule, const struct gtel_reading *
         return GTEL_HEADLINE_NAMES; /* of a part: one engine, or one function */
     if (!rule->name[0])
         return 0;
-    while (at < GTEL_HEADLINE_NAMES && rule->name[at] &&
-           !is_named(part->dim[0], rule->name[at], has_numbers))
+    while (rule->name[at] && !is_named(part->dim[0], rule->name[at], has_numbers))
         at++;
-    return at < GTEL_HEADLINE_NAMES && rule->name[at] ? at : GTEL_HEADLINE_NAMES;
+    return rule->name[at] ? at : GTEL_HEADLINE_NAMES;
 }
 
 /* NVIDIA's video engines alone say nothing of a GPU as a whole. */
@@ -199,10 +196,8 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
 static bool is_second_choice(const struct gtel_headline *headline, size_t rule)
 {
     uint32_t rank = headline->choice[rule].rank;
-    uint32_t best = headline->best[rule] - 1;
-    if (headline->best[rule] == 0 || !is_same_source(rank, best))
-        return false;
-    return is_counter(rule) ? best != rank : best < rank;
+    uint32_t best = headline->best[rule] - 1; /* UINT32_MAX: none, which is of no source */
+    return is_same_source(rank, best) && (is_counter(rule) ? best != rank : best < rank);
 }
 
 static bool has_value(const struct gtel_headline *headline, size_t rule)
