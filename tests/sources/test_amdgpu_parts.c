@@ -64,6 +64,13 @@
     NODE("3", "1536", "137") BANK("1", "1", "103070826496") BANK("2", "0", "4096")
 #define MACHINE CARDS MODES TABLES TOPOLOGY
 
+/* Baseboard 1.0: id 0 at 33, id 1 at 151 (impossible), the rest not there; 144 bytes. */
+#define NONE_4X30 NONE_4X6 NONE_4X6 NONE_4X6 NONE_4X6 NONE_4X6
+#define BOARD                                                                                      \
+    "binary " PCI B "/board/baseboard_temp\n| 2:144 1:1 1:0 2:1 2:0 8:7 4:33 4:16777367" NONE_4X30 \
+    "\nfile " PCI B "/board/npm/node_power\n| 5210\nfile " PCI B                                   \
+    "/board/cur_node_power_limit\n| 0\nfile " PCI B "/board/max_node_power_limit\n| 10000\n"
+
 static double number(const struct machine *machine, const char *device, enum gtel_metric metric,
                      const char *dim)
 {
@@ -172,16 +179,11 @@ static void test_reload(void)
     machine_done(&machine);
 }
 
-/* Without tables of partitions those of the GPU may have them; without KFD there are none. */
+/* Without tables of partitions those of the GPU may have them. */
 static void test_old(void)
 {
     static const char text[] = CARD("1", "129", A) XCP("0", "2", "130") MODE(A, "DPX")
         NODE("1", "1280", "129") NODE("2", "1281", "130") "end\n";
-    static const char hidden[] = CARD("1", "129", A) MODE(A, "CPX") "end\n";
-    static const char *const says =
-        "sys/class/kfd/kfd/topology: 0: the GPU is divided, and KFD does not show its partitions: "
-        "give the container /sys/class/kfd and the GPU's devices";
-    struct gtel_findings findings = {0};
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
         return;
@@ -189,14 +191,107 @@ static void test_old(void)
     CHECK(is_present(&machine, A "/xcp1"));
     CHECK_INT(machine.batch.n, 2); /* both are awake */
     machine_done(&machine);
-    if (!CHECK(machine_init(&machine, hidden, "amdgpu_parts")))
+}
+
+/* Without KFD there are no partitions, which a GPU that is divided lacks. */
+static void test_hidden(void)
+{
+    static const struct {
+        const char *mode;
+        const char *text;
+        size_t lacks;
+    } cases[] = {{"CPX", CARD("1", "129", A) MODE(A, "CPX") "end\n", 1},
+                 {"SPX", CARD("1", "129", A) MODE(A, "SPX") "end\n", 0},
+                 {"UNKNOWN", CARD("1", "129", A) MODE(A, "UNKNOWN") "end\n", 0}};
+    static const char *const says =
+        "sys/class/kfd/kfd/topology: 0: the GPU is divided, and KFD does not show its partitions: "
+        "give the container /sys/class/kfd and the GPU's devices";
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        test_label = cases[i].mode;
+        if (!CHECK(machine_init(&machine, cases[i].text, "amdgpu_parts")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.registry.n, 1);
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        check_findings(&findings, &says, cases[i].lacks);
+        gtel_findings_done(&findings);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* How much memory a partition has is forgotten where KFD shows it no more. */
+static void test_memory(void)
+{
+    static const char text[] =
+        MACHINE "at 1s\ngone " NODES "1/mem_banks/0/properties\nat 2s\n" BANK(
+            "1", "1", "8192") "at 3s\nrefuse " NODES "1/mem_banks/0/properties EACCES\nend\n";
+    static const double want[] = {103070826496, -1, 8192, -1};
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
         return;
-    CHECK_INT(machine_gather(&machine), 0);
-    CHECK_INT(machine.registry.n, 1);
-    machine.source->diagnose(machine.state, &machine.registry, &findings);
-    check_findings(&findings, &says, 1);
-    gtel_findings_done(&findings);
+    for (size_t g = 0; g < sizeof(want) / sizeof(want[0]); g++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), g < 3 ? 0 : -EACCES);
+        CHECK(is_near(number(&machine, A "/xcp0", GTEL_M_MEMORY_TOTAL, "vram"), want[g]));
+        CHECK(is_present(&machine, A "/xcp0") && is_present(&machine, A "/xcp1"));
+        machine_step(&machine, 1000);
+    }
     machine_done(&machine);
+}
+
+/* Three partitions become two, then none: files of those that are no more are closed. */
+static void test_fewer(void)
+{
+    static const char text[] = CARDS MODE(A, "CPX")
+        TABLES TABLE("sys/devices/platform/amdgpu_xcp_1/xcp/xcp_metrics", "0", "101", "100", "12",
+                     "50") NODE("1", "1280", "129") NODE("2", "1281", "130")
+            NODE("3", "1282", "131") "at 1s\ngone " NODES "3/properties\n" MODE(
+                A, "DPX") "at 2s\ngone " NODES "2/properties\n" MODE(A, "SPX") "end\n";
+    static const size_t want[] = {3, 2, 0};
+    struct machine machine;
+    size_t open_files = 0;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
+        return;
+    for (size_t g = 0; g < sizeof(want) / sizeof(want[0]); g++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(is_present(&machine, A "/xcp0") == (want[g] > 0));
+        CHECK(is_present(&machine, A "/xcp1") == (want[g] > 1));
+        CHECK(is_present(&machine, A "/xcp2") == (want[g] > 2));
+        if (g == 0) { /* a clock that stands, and one die whose use is no share */
+            CHECK(number(&machine, A "/xcp2", GTEL_M_FREQUENCY_ACTUAL, NULL) < 0);
+            CHECK(is_near(number(&machine, A "/xcp2", GTEL_M_GPU_BUSY, NULL), 1));
+        }
+        size_t closed = g > 0 ? want[g - 1] - want[g] : 0;
+        CHECK(g == 0 || machine.fault->open_files == open_files - closed);
+        open_files = machine.fault->open_files;
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
+/* A file that may not be opened is the discovery's error; the rest is there. */
+static void test_refused(void)
+{
+    static const char *const files[] = {
+        PCI A "/xcp/xcp_metrics", "sys/devices/platform/amdgpu_xcp_0/xcp/xcp_metrics",
+        PCI B "/board/baseboard_temp", PCI B "/board/npm/node_power",
+        PCI B "/board/max_node_power_limit"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        static char text[16384];
+        struct machine machine;
+        (void)snprintf(text, sizeof(text), "%srefuse %s EACCES\nend\n", MACHINE BOARD, files[i]);
+        test_label = files[i];
+        if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
+            return;
+        CHECK_INT(machine_gather(&machine), -EACCES);
+        CHECK(is_present(&machine, A "/xcp0") && is_present(&machine, A "/xcp1"));
+        machine_done(&machine);
+    }
+    test_label = "";
 }
 
 #define TEXTS                                                                                      \
@@ -226,13 +321,6 @@ static void test_texts(void)
     machine_done(&machine);
 }
 
-/* Baseboard 1.0: id 0 at 33, id 1 at 151 (impossible), the rest not there; 144 bytes. */
-#define NONE_4X30 NONE_4X6 NONE_4X6 NONE_4X6 NONE_4X6 NONE_4X6
-#define BOARD                                                                                      \
-    "binary " PCI B "/board/baseboard_temp\n| 2:144 1:1 1:0 2:1 2:0 8:7 4:33 4:16777367" NONE_4X30 \
-    "\nfile " PCI B "/board/npm/node_power\n| 5210\nfile " PCI B                                   \
-    "/board/cur_node_power_limit\n| 0\nfile " PCI B "/board/max_node_power_limit\n| 10000\n"
-
 /* ENODEV of any file is the card's, not the file's: it is searched for immediately. */
 static void test_board_gone(void)
 {
@@ -257,6 +345,28 @@ static void test_board(void)
     CHECK(is_near(number(&machine, B, GTEL_M_TEMPERATURE, "system_ubb_fpga"), 33));
     CHECK(is_near(number(&machine, B, GTEL_M_POWER, "node"), 5210));
     CHECK(is_near(number(&machine, B, GTEL_M_POWER_LIMIT_MAX, "node"), 10000));
+    CHECK_INT(machine.batch.n, 3);
+    machine_done(&machine);
+}
+
+/* Sensors of the GPU's board; MI350 has the files of the node beside it. Limits of what can be. */
+static void test_board_limits(void)
+{
+    static const char text[] = CARD(
+        "9", "137",
+        B) "binary " PCI B
+           "/board/gpuboard_temp\n| 2:120 1:1 1:0 2:1 2:0 8:7 4:150 4:16777216" NONE_4X6 NONE_4X6
+               NONE_4X6 NONE_4X6 "\n"
+           "file " PCI B "/board/node_power\n| 999999\nfile " PCI B
+           "/board/max_node_power_limit\n| 1000000\nfile " PCI B
+           "/board/baseboard_power_limit\n| 1\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(is_near(number(&machine, B, GTEL_M_POWER, "node"), 999999));
+    CHECK(is_near(number(&machine, B, GTEL_M_POWER_LIMIT, "baseboard"), 1));
+    CHECK(is_near(number(&machine, B, GTEL_M_TEMPERATURE, NULL), 150));
     CHECK_INT(machine.batch.n, 3);
     machine_done(&machine);
 }
@@ -308,8 +418,13 @@ int main(void)
     test_changes();
     test_reload();
     test_old();
+    test_hidden();
+    test_memory();
+    test_fewer();
+    test_refused();
     test_texts();
     test_board();
+    test_board_limits();
     test_board_gone();
     test_asleep();
     test_faults();
