@@ -96,6 +96,82 @@ static void test_unknown_gather(void)
     gtel_buf_done(&text);
 }
 
+/* Counters of a driver that is not known here: cycles of the GPU's, or of its highest clock. */
+static void test_counters(void)
+{
+    static const struct {
+        const char *label;
+        const char *before;
+        const char *counter; /* followed by the number of that second */
+        const char *behind;
+        unsigned works[4];
+        struct expected expected[3];
+    } cases[] = {
+        {"time",
+         "",
+         "drm-engine-gfx:\t",
+         "00000000 ns\n",
+         {7, 12, 12, 22},
+         {{0.5, 0.5}, {0, 0}, {1, 1}}},
+        {"cycles of a clock",
+         "| drm-maxfreq-gfx:\t1000 Hz\n",
+         "drm-cycles-gfx:\t",
+         "\n",
+         {7, 507, 507, 757},
+         {{0.5, 0.5}, {0, 0}, {0.25, 0.25}}},
+        {"a clock of 1 Hz",
+         "| drm-maxfreq-gfx:\t1 Hz\n",
+         "drm-cycles-gfx:\t",
+         "\n",
+         {7, 8, 8, 9},
+         {{1, 1}, {0, 0}, {1, 1}}},
+        {"cycles alone",
+         "",
+         "drm-cycles-gfx:\t",
+         "\n",
+         {7, 507, 507, 757},
+         {{-1, -1}, {-1, -1}, {-1, -1}}},
+        {"a clock alone",
+         "",
+         "drm-maxfreq-gfx:\t",
+         " Hz\n",
+         {7, 7, 7, 7},
+         {{-1, -1}, {-1, -1}, {-1, -1}}},
+        {"all cycles alone",
+         "",
+         "drm-total-cycles-gfx:\t",
+         "\n",
+         {7, 507, 607, 757},
+         {{-1, -1}, {-1, -1}, {-1, -1}}},
+        {"some of all cycles",
+         "| drm-cycles-gfx:\t7\n",
+         "drm-total-cycles-gfx:\t",
+         "\n",
+         {7, 507, 607, 757},
+         {{0, 0}, {0, 0}, {0, 0}}},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        clients_begin(&text);
+        clients_card(&text, 0, "msm");
+        clients_process(&text, 700, "train", 10);
+        clients_fd(&text, 700, 5, 0);
+        for (unsigned t = 0; t < 4; t++) {
+            if (t > 0)
+                gtel_buf_printf(&text, "at %us\n", t);
+            gtel_buf_printf(&text,
+                            "file proc/700/fdinfo/5\n| pos:\t0\n| drm-driver:\tmsm\n"
+                            "| drm-client-id:\t7\n| drm-pdev:\t%s\n"
+                            "| drm-memory-vram:\t1024 KiB\n%s| %s%u%s",
+                            card0, cases[i].before, cases[i].counter, cases[i].works[t],
+                            cases[i].behind);
+        }
+        check(cases[i].label, &text, cases[i].expected, 3);
+    }
+    gtel_buf_done(&text);
+}
+
 /* A card that was away: nothing of the time before or between is in what is reported after it. */
 static void test_away(void)
 {
@@ -565,6 +641,7 @@ static void test_functions(void)
 int main(void)
 {
     test_unknown_gather();
+    test_counters();
     test_two_engines();
     test_away();
     test_second_card();

@@ -11,7 +11,7 @@ static const uint64_t tick_ns = 10000000;
 static bool is_born_since(const struct gtel_clients *state, uint64_t start)
 {
     uint64_t boot_ns = state->t_ns + state->clock.suspended_ns;
-    bool is_known = start > 0 && start < UINT64_MAX / tick_ns;
+    bool is_known = start < UINT64_MAX / tick_ns;
     return state->span == GTEL_SPAN_WHOLE && is_known && start * tick_ns >= state->boot_before_ns &&
            start * tick_ns <= boot_ns;
 }
@@ -165,7 +165,7 @@ static void update_client(struct gtel_clients *state, struct gtel_client_device 
     if (state->span == GTEL_SPAN_SHORT)
         return;
     struct feed feed = {.state = state, .device = device, .client = client};
-    feed.dt_ns = client->t_ns > 0 && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
+    feed.dt_ns = client->t_ns > 0 ? t_ns - client->t_ns : 0;
     if (client->t_ns > 0)
         feed.age = client->t_ns < state->t_ns - state->dt_ns ? AGE_LATE : AGE_KNOWN;
     else if (!client->was_read && is_born_since(state, text->owner.birth.start))
