@@ -98,6 +98,10 @@ static void test_alone(const char *how, bool is_first)
     MON("name", "amdgpu") "end\n"
 /* clang-format on */
 
+#define GTT_USED TEXT("mem_info_gtt_used", "500")
+#define GTT_TOTAL TEXT("mem_info_gtt_total", "16000")
+#define APU CARD("163F") MON("name", "amdgpu") MON("in1_input", "700")
+
 static const struct value_case {
     const char *label;
     const char *text;
@@ -129,10 +133,23 @@ static const struct value_case {
      CARD("163F") MON("name", "amdgpu") MON("power2_cap", "16000000")
          MON("power2_label", "fastPPT") "end\n",
      GTEL_M_POWER_BURST_LIMIT, "pkg", 16},
-    {"an APU's memory is both kinds",
-     CARD("163F") VRAM("1000") TEXT("mem_info_gtt_used", "500") TEXT("mem_info_gtt_total", "16000")
-         MON("name", "amdgpu") MON("in1_input", "700") "end\n",
+    {"an APU's memory is both kinds", APU VRAM("1000") GTT_USED GTT_TOTAL "end\n",
      GTEL_M_GPU_MEMORY_TOTAL, "", 20000},
+    {"so is what it uses", APU VRAM("1000") GTT_USED GTT_TOTAL "end\n", GTEL_M_GPU_MEMORY_USED, "",
+     1500},
+    {"VRAM alone where GTT is not known", APU VRAM("1000") "end\n", GTEL_M_GPU_MEMORY_USED, NULL,
+     1000},
+    {"nor how much is used", APU VRAM("1000") GTT_TOTAL "end\n", GTEL_M_GPU_MEMORY_TOTAL, NULL,
+     4000},
+    {"nor its size", APU VRAM("1000") GTT_USED "end\n", GTEL_M_GPU_MEMORY_USED, NULL, 1000},
+    {"an APU whose VRAM is not known", APU GTT_USED GTT_TOTAL "end\n", GTEL_M_GPU_MEMORY_USED, NULL,
+     -1},
+    {"nor how much is used", APU TEXT("mem_info_vram_total", "4000") GTT_USED GTT_TOTAL "end\n",
+     GTEL_M_GPU_MEMORY_TOTAL, NULL, 4000},
+    {"nor its size", APU TEXT("mem_info_vram_used", "1000") GTT_USED GTT_TOTAL "end\n",
+     GTEL_M_GPU_MEMORY_USED, NULL, 1000},
+    {"a card's memory is its own", CARD("744C") VRAM("1000") GTT_USED GTT_TOTAL "end\n",
+     GTEL_M_GPU_MEMORY_USED, NULL, 1000},
     {"an MI300A: what jobs use is in GTT", MI300A, GTEL_M_MEMORY_USED, "gtt", 500},
     {"an MI300A: VRAM is in the same HBM", MI300A, GTEL_M_MEMORY_USED, "vram", 1000},
     {"an MI300A: nothing of which it is a share", MI300A, GTEL_M_MEMORY_TOTAL, NULL, -1},
@@ -169,6 +186,11 @@ static void test_values(void)
         if (CHECK(machine_init(&machine, values[i].text, "amdgpu"))) {
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_NEAR(value_of(&machine, values[i].metric, values[i].part), values[i].want, 1e-9);
+            for (size_t k = 0; k < machine.batch.n; k++) {
+                const struct gtel_reading *reading = &machine.batch.reading[k];
+                bool is_memory = reading->metric == GTEL_M_MEMORY_USED;
+                CHECK(reading->is_apart == (is_memory && strstr(values[i].text, "1002:74A0")));
+            }
         }
         machine_done(&machine);
     }
