@@ -172,6 +172,68 @@ static void test_counters(void)
     gtel_buf_done(&text);
 }
 
+/* The text of a client of a driver that is not known here, by its id: so many ms of its engine. */
+static void put_other_ms(struct gtel_buf *text, unsigned pid, unsigned ms)
+{
+    gtel_buf_printf(text,
+                    "file proc/%u/fdinfo/5\n| pos:\t0\n| drm-driver:\tmsm\n| drm-client-id:\t44\n"
+                    "| drm-pdev:\t%s\n| drm-engine-gfx:\t%u000000 ns\n",
+                    pid, card0, ms);
+}
+
+/*
+ * One process hands its client on to another. A count that goes on is that of the same client; one
+ * that has gone back is of another one with that id, and has a share after the gather that follows.
+ */
+static void test_new_owner(void)
+{
+    static const unsigned works[][6] = {{1000, 1500, 2000, 2500, 3000, 3500},
+                                        {1000, 1500, 100, 600, 1100, 1600}};
+    static const struct expected expected[][5] = {
+        {{0.5, -1}, {0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}},
+        {{0.5, -1}, {-1, -1}, {-1, -1}, {0.5, 0.5}, {0.5, 0.5}}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 2; i++) {
+        begin(&text);
+        clients_card(&text, 0, "msm");
+        clients_fd(&text, 800, 5, 0);
+        put_other_ms(&text, 800, works[i][0]);
+        for (unsigned t = 1; t < 6; t++) {
+            gtel_buf_printf(&text, "at %us\n", t);
+            if (t == 2) {
+                gtel_buf_printf(&text, "gone proc/800/fd/5\ngone proc/800/fdinfo/5\n");
+                clients_fd(&text, 700, 5, 0);
+            }
+            put_other_ms(&text, t < 2 ? 800 : 700, works[i][t]);
+        }
+        check(i == 0 ? "handed on" : "another one", &text, expected[i], 5);
+    }
+    gtel_buf_done(&text);
+}
+
+/* Another GPU sleeps, with clients of its own: this one's are all known. */
+static void test_beside_asleep(void)
+{
+    static const struct expected expected[] = {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    clients_card(&text, 1, "xe");
+    clients_fd(&text, 800, 5, 1);
+    clients_text(&text, (struct clients_client){800, 5, 1, "xe", 3}, 0);
+    put_client(&text, 700, 44, 1000);
+    for (unsigned t = 1; t < 4; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        put_ms(&text, 700, 44, 1000 + 500 * t);
+        if (t == 1)
+            gtel_buf_printf(&text,
+                            "file sys/devices/0000:02:00.0/power/runtime_status\n| suspended\n");
+    }
+    check("beside one that sleeps", &text, expected, 3);
+    gtel_buf_done(&text);
+}
+
 /* A card that was away: nothing of the time before or between is in what is reported after it. */
 static void test_away(void)
 {
@@ -642,6 +704,8 @@ int main(void)
 {
     test_unknown_gather();
     test_counters();
+    test_new_owner();
+    test_beside_asleep();
     test_two_engines();
     test_away();
     test_second_card();
