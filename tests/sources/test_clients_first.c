@@ -80,6 +80,9 @@ static void check_begun(struct lane *lane)
     CHECK_NEAR(clients_value(lane, card0, GTEL_M_ENGINE_BUSY_TIME, "render"), -1, 0);
     CHECK(has_finding(lane, "proc/PID/fd", "still to be scanned"));
     CHECK(!has_finding(lane, "proc/PID/fdinfo", ""));
+    uint64_t due_ns = gtel_group_due(&lane->group);
+    uint64_t now_ns = gtel_env_now(&lane->fault->env);
+    CHECK(due_ns > now_ns - 100000000 && due_ns < now_ns + 100000000); /* it goes on soon */
 }
 
 static void test_begun(void)
@@ -100,6 +103,7 @@ static void test_begun(void)
         lane_gather(&lane);
     }
     CHECK(gathers >= 3 && gathers <= 8);
+    CHECK_INT(gtel_group_due(&lane.group), 0);
     CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
     const struct gtel_reading *visible =
         lane_find(&lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL);

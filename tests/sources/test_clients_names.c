@@ -4,8 +4,10 @@
  * text without an address is says only the name of the driver in it.
  */
 #include "harness/client_machine.h"
+#include "harness/source_harness.h"
 #include "harness/test.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* A GPU that is no PCI device: card<n>, renderD<128 + n>, its name being <n>.gpu. */
@@ -238,6 +240,39 @@ static void test_new_gpu(void)
     test_label = "";
 }
 
+/* A card that cannot be read is searched for at once, then less and less often, until it can. */
+static void test_missed(void)
+{
+    enum { READABLE = 10, END = 17 };
+    struct gtel_buf text;
+    struct machine machine;
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "i915");
+    clients_card(&text, 1, "i915");
+    clients_process(&text, 700, "worker", 50);
+    gtel_buf_printf(&text, "error sys/devices/0000:02:00.0/uevent EIO\nat %ds\n", READABLE);
+    clients_card(&text, 1, "i915");
+    gtel_buf_printf(&text, "at %ds\nend\n", END + 1);
+    gtel_buf_char(&text, '\0');
+    if (CHECK(machine_init(&machine, text.p, "drm_clients"))) {
+        for (unsigned t = 1; t <= END; t++) {
+            bool is_due = t == 1 || t == 2 || t == 4 || t == 8 || t == 16;
+            char label[32];
+            (void)snprintf(label, sizeof(label), "gather %u", t);
+            test_label = label;
+            CHECK_INT(machine_gather(&machine), is_due ? -ENODEV : 0);
+            const struct gtel_device *device =
+                gtel_registry_find(&machine.registry, GTEL_STR("0000:02:00.0"));
+            CHECK((device && device->is_present) == (t > 16));
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
 /* The number of a card becomes that of another GPU: the first one is not there any more. */
 static void test_renumbered(void)
 {
@@ -285,6 +320,7 @@ int main(void)
     test_kinds_of_nodes();
     test_wake();
     test_new_gpu();
+    test_missed();
     test_renumbered();
     return test_result();
 }

@@ -322,13 +322,11 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 static uint64_t due_ns(const void *p)
 {
     const struct gtel_clients *state = p;
-    if (state->t_ns > 0 && has_devices(state) && state->counts->is_first)
+    if (has_devices(state) && state->counts->is_first)
         return state->t_ns + first_ns;
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
-        bool is_kept =
-            device->is_present && device->driver->wakes && device->work != GTEL_WORK_UNREAD;
-        if (is_kept && state->t_ns > 0)
+        if (device->is_present && device->driver->wakes && device->work != GTEL_WORK_UNREAD)
             return state->t_ns + keep_ns;
     }
     return 0;
