@@ -552,6 +552,105 @@ static void test_return(void)
     end(&play);
 }
 
+/* While drivers cannot be listed, what is known stays; the list of another driver says nothing. */
+static void test_refused_list(void)
+{
+    struct play play;
+    if (!begin(&play,
+               TWO "file sys/bus/pci/drivers/gim/bind\n|\nat 5s\n"
+                   "refuse sys/bus/pci/drivers/amdgpu EACCES\nend\n",
+               "amd-smi"))
+        return;
+    plays(&play, "smi-6.2");
+    CHECK_INT(machine_gather(&play.machine), 0);
+    machine_step(&play.machine, 5000);
+    play.machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&play.machine), 0);
+    const struct gtel_device *device = gtel_registry_find(&play.machine.registry, GTEL_STR(GPU0));
+    CHECK(device && device->is_present);
+    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_BUSY, NULL), 0.12, 1e-9);
+    end(&play);
+}
+
+/* As many GPUs as there may be, and one more of the other driver. */
+static void test_many(void)
+{
+    enum { MOST = 64 };
+    static char text[16384];
+    struct play play;
+    size_t n = 0;
+    for (unsigned i = 0; i <= MOST; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              "link sys/bus/pci/drivers/%s/0000:%02x:00.0 -> ../../x\n",
+                              i < MOST ? "amdgpu" : "gim", i);
+    (void)snprintf(text + n, sizeof(text) - n, "end\n");
+    if (!begin(&play, text, "amd-smi"))
+        return;
+    CHECK_INT(machine_gather(&play.machine), 0);
+    CHECK_INT(play.machine.registry.n, MOST);
+    CHECK(gtel_registry_find(&play.machine.registry, GTEL_STR("0000:3f:00.0")) != NULL);
+    end(&play);
+}
+
+/* With the option Wake a tool runs while a GPU sleeps, too. */
+static void test_may_wake(void)
+{
+    struct play play;
+    char error[100];
+    if (!begin(&play, PCI("amdgpu", GPU0) AWAKE(GPU0) PCI("amdgpu", GPU1) ASLEEP(GPU1) "end\n",
+               "amd-smi"))
+        return;
+    plays(&play, "smi-6.2");
+    CHECK_INT(gtel_option_set(&play.machine.options, GTEL_O_WAKE, GTEL_STR("always"), error,
+                              sizeof(error)),
+              0);
+    CHECK_INT(machine_gather(&play.machine), 0);
+    CHECK_INT(starts, 2);
+    CHECK_NEAR(value(&play, GPU1, GTEL_M_GPU_BUSY, NULL), 1, 0);
+    CHECK_INT(findings(&play, NULL, NULL), 0);
+    end(&play);
+}
+
+/* The last GPU goes while a run hangs: it is ended, and nothing is due any more. */
+static void test_run_of_none(void)
+{
+    struct play play;
+    const char *text =
+        PCI("amdgpu", GPU0) AWAKE(GPU0) "at 10s\ngone sys/bus/pci/drivers/amdgpu/" GPU0 "\nend\n";
+    if (!begin(&play, text, "amd-smi"))
+        return;
+    says(&play, "amd-smi", "static", "0 hang", "smi-6.2-static");
+    CHECK_INT(machine_gather(&play.machine), 0); /* waits 4 s for the first run */
+    CHECK_INT(starts, 1);
+    CHECK(waitpid(-1, NULL, WNOHANG) == 0);
+    machine_step(&play.machine, 10000);
+    CHECK_INT(play.machine.source->discover(play.machine.state, &play.machine.registry), 0);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    CHECK_INT(play.machine.source->due_ns(play.machine.state), 0);
+    end(&play);
+}
+
+/* A tool that fails again and again is tried less and less often: after 10 s, 20 s, 40 s. */
+static void test_pauses(void)
+{
+    static const unsigned want[] = {0, 10, 30, 70};
+    struct play play;
+    size_t n = 0;
+    if (!begin(&play, TWO "end\n", "amd-smi"))
+        return;
+    says(&play, "amd-smi", "static", "1 plain", "rocm-concise");
+    for (unsigned t = 0; t < 100; t++) {
+        unsigned before = starts;
+        CHECK_INT(machine_gather(&play.machine), 0);
+        settle(&play);
+        if (starts > before && CHECK(n < GTEL_ARRAY_LEN(want)))
+            CHECK_INT(t, want[n++]);
+        machine_step(&play.machine, 1000);
+    }
+    CHECK_INT(n, GTEL_ARRAY_LEN(want));
+    end(&play);
+}
+
 /* Each outside call fails in turn: nothing wrong is reported, and all is back later. */
 static void test_walk(void)
 {
@@ -611,6 +710,11 @@ int main(int argc, char **argv)
         test_changes();
         test_last();
         test_return();
+        test_refused_list();
+        test_many();
+        test_may_wake();
+        test_run_of_none();
+        test_pauses();
     }
     gtel_env_posix_done(&real);
     return test_result();
