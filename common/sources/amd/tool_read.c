@@ -168,14 +168,14 @@ static int parse_value(const struct gtel_amd_tool_row *row, struct gtel_str key,
         text.n = gtel_str_find(text, ')');
         return gtel_str_f64(text, ret);
     case WORD:
-        /*
-         * THROTTLED is any bit of the mask, and RDNA 3 and 4 have one that is set at idle
-         * (ROCm/rocm-systems issue 11781; table_counters.c): nothing is known then.
-         */
-        *ret = 0;
-        return gtel_str_eq(text, GTEL_STR("UNTHROTTLED")) ? 0 : -EINVAL;
+        break;
     }
-    return -EINVAL;
+    /*
+     * THROTTLED is any bit of the mask, and RDNA 3 and 4 have one that is set at idle
+     * (ROCm/rocm-systems issue 11781; table_counters.c): nothing is known then.
+     */
+    *ret = 0;
+    return gtel_str_eq(text, GTEL_STR("UNTHROTTLED")) ? 0 : -EINVAL;
 }
 
 /* ---- devices ---- */
