@@ -169,6 +169,9 @@ static void test_self(void)
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "gtel"), -1, 0);
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
+        const struct gtel_reading *visible =
+            lane_find(&lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL);
+        CHECK(visible && visible->value.u64 == 2); /* init and the other one */
         lane_done(&lane);
     }
     gtel_buf_done(&text);

@@ -40,7 +40,7 @@ static const uint64_t young_ns = 10000000000;
 static int keep_pid(void *arg, uint32_t pid)
 {
     struct gtel_scan *scan = arg;
-    if (pid == scan->own_pid || pid == 0)
+    if (pid == scan->own_pid)
         return 0;
     if (!gtel_grow(&scan->pid, &scan->pids_size, scan->pids + 1, PROCESSES_MAX, sizeof(*scan->pid)))
         return -ENOMEM;
