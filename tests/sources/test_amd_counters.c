@@ -65,17 +65,22 @@ static void test_energy_turns(void)
 
 static const struct check_case {
     const char *label;
-    uint64_t step_j; /* per second, beside a power of 100 W */
+    uint64_t first_w; /* at first; from the second gather on: 100 */
+    uint64_t step_j;  /* per second */
     uint64_t interval_s;
     unsigned gathers; /* until it is dropped; 0: it is not */
 } check_cases[] = {
-    {"agrees", 100, 1, 0},
-    {"half of it", 51, 1, 0},
-    {"twice", 199, 1, 0},
-    {"too little", 48, 1, 60},
-    {"too much", 205, 1, 60},
-    {"nothing", 0, 1, 60},
-    {"each 10 s: more gathers, a longer time", 205, 10, 20},
+    {"agrees", 100, 100, 1, 0},
+    {"half of it", 100, 50, 1, 0},
+    {"twice", 100, 200, 1, 0},
+    {"too little", 100, 49, 1, 60},
+    {"too much", 100, 201, 1, 60},
+    {"nothing", 100, 0, 1, 60},
+    {"each 10 s: more gathers, a longer time", 100, 205, 10, 20},
+    {"agrees each 10 s", 100, 100, 10, 0},
+    {"each 2 minutes", 100, 205, 120, 20},
+    {"more rarely: what it used meanwhile is not known", 100, 205, 121, 0},
+    {"the power of each moment", 1000, 100, 1, 0},
 };
 
 static void test_energy_check(void)
@@ -86,9 +91,10 @@ static void test_energy_check(void)
         test_label = check_cases[c].label;
         amd_life_begin(&life, 0x740f);
         amd_table_begin("v1_3");
-        amd_set("v1_3", GTEL_AMD_AVERAGE_SOCKET_POWER, 0, 100);
         unsigned dropped = 0;
         for (unsigned i = 0; i < 200; i++) {
+            amd_set("v1_3", GTEL_AMD_AVERAGE_SOCKET_POWER, 0,
+                    i == 0 ? check_cases[c].first_w : 100);
             amd_set("v1_3", GTEL_AMD_ENERGY_ACCUMULATOR, 0, joules * 65536);
             CHECK_INT(amd_gather(&life), 0);
             bool has = amd_value(&life, GTEL_M_ENERGY, "pkg") >= 0;
@@ -99,6 +105,9 @@ static void test_energy_check(void)
             amd_machine.now_ns += check_cases[c].interval_s * S;
         }
         CHECK_INT(dropped, check_cases[c].gathers);
+        gtel_amd_table_break(&life.table); /* nor does it come back after a sleep */
+        CHECK_INT(amd_gather(&life), 0);
+        CHECK((amd_value(&life, GTEL_M_ENERGY, "pkg") < 0) == (dropped > 0));
         CHECK_INT(amd_machine.logs, check_cases[c].gathers > 0);
         amd_life_end(&life);
     }

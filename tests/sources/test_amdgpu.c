@@ -115,6 +115,8 @@ static const struct value_case {
      NULL, -1},
     {"a hundredth of Strix's video", CARD("150E") TEXT("vcn_busy_percent", "1") "end\n",
      GTEL_M_ENGINE_BUSY, "video", -1},
+    {"all", CARD("67DF") TEXT("gpu_busy_percent", "100") "end\n", GTEL_M_GPU_BUSY, NULL, 1},
+    {"one more", CARD("67DF") TEXT("gpu_busy_percent", "101") "end\n", GTEL_M_GPU_BUSY, NULL, -1},
     {"more than all", CARD("67DF") TEXT("gpu_busy_percent", "255") "end\n", GTEL_M_GPU_BUSY, NULL,
      -1},
     {"NULs behind a number",
@@ -129,6 +131,12 @@ static const struct value_case {
      CARD("67DF") MON("name", "amdgpu") MON("power1_input", "5000000")
          MON("power1_average", "4000000") "end\n",
      GTEL_M_POWER, "pkg", 4},
+    {"three times its limit",
+     CARD("67DF") MON("name", "amdgpu") LIMIT MON("power1_average", "270000000") "end\n",
+     GTEL_M_POWER, "pkg", 270},
+    {"more than that",
+     CARD("67DF") MON("name", "amdgpu") LIMIT MON("power1_average", "270000001") "end\n",
+     GTEL_M_POWER, "pkg", -1},
     {"the burst limit of an APU",
      CARD("163F") MON("name", "amdgpu") MON("power2_cap", "16000000")
          MON("power2_label", "fastPPT") "end\n",
@@ -191,6 +199,59 @@ static void test_values(void)
                 bool is_memory = reading->metric == GTEL_M_MEMORY_USED;
                 CHECK(reading->is_apart == (is_memory && strstr(values[i].text, "1002:74A0")));
             }
+        }
+        machine_done(&machine);
+    }
+}
+
+/* Up to which number a file has a value; -1: none. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *file;
+        const char *label; /* of a sensor; NULL: it has none */
+        const char *text;
+        enum gtel_metric metric;
+        double want;
+    } limits[] = {
+        {"temp1", "edge", "-40001", GTEL_M_TEMPERATURE, -1},
+        {"temp1", "edge", "-40000", GTEL_M_TEMPERATURE, -40},
+        {"temp1", "edge", "-201", GTEL_M_TEMPERATURE, -0.201},
+        {"temp1", "edge", "-200", GTEL_M_TEMPERATURE, -1},
+        {"temp1", "edge", "0", GTEL_M_TEMPERATURE, -1},
+        {"temp1", "edge", "1", GTEL_M_TEMPERATURE, 0.001},
+        {"temp1", "edge", "150000", GTEL_M_TEMPERATURE, 150},
+        {"temp1", "edge", "150001", GTEL_M_TEMPERATURE, -1},
+        {"in0", "vddgfx", "0", GTEL_M_VOLTAGE, -1},
+        {"in0", "vddgfx", "1", GTEL_M_VOLTAGE, 0.001},
+        {"freq1", "sclk", "0", GTEL_M_FREQUENCY_ACTUAL, -1},
+        {"freq1", "sclk", "1", GTEL_M_FREQUENCY_ACTUAL, 1},
+        {"freq1", "sclk", "20000000000", GTEL_M_FREQUENCY_ACTUAL, 2e10},
+        {"freq1", "sclk", "20000000001", GTEL_M_FREQUENCY_ACTUAL, -1},
+        {"fan1", NULL, "0", GTEL_M_FAN_RPM, 0},
+        {"fan1", NULL, "100000", GTEL_M_FAN_RPM, 100000},
+        {"fan1", NULL, "100001", GTEL_M_FAN_RPM, -1},
+        {"power1", "PPT", "0", GTEL_M_POWER, -1},
+        {"power1", "PPT", "1", GTEL_M_POWER, 1e-6},
+        {"power1", "PPT", "1500000000", GTEL_M_POWER, 1500},
+        {"power1", "PPT", "1500000001", GTEL_M_POWER, -1},
+    };
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        struct machine machine;
+        char text[1024];
+        size_t n = (size_t)snprintf(
+            text, sizeof(text),
+            CARD("67DF") MON("name", "amdgpu") "file " DEVICE "/hwmon/hwmon2/%s_input\n| %s\n",
+            limits[i].file, limits[i].text);
+        if (limits[i].label)
+            n += (size_t)snprintf(text + n, sizeof(text) - n,
+                                  "file " DEVICE "/hwmon/hwmon2/%s_label\n| %s\n", limits[i].file,
+                                  limits[i].label);
+        (void)snprintf(text + n, sizeof(text) - n, "end\n");
+        test_label = limits[i].text;
+        if (CHECK(machine_init(&machine, text, "amdgpu"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(value_of(&machine, limits[i].metric, NULL), limits[i].want, 1e-9);
         }
         machine_done(&machine);
     }
@@ -343,6 +404,7 @@ int main(void)
     test_alone("file " DEVICE "/%s\n", false);
     test_alone("gone " DEVICE "/%s\n", true);
     test_values();
+    test_limits();
     test_lives();
     test_said();
     test_return();

@@ -240,7 +240,7 @@ static void test_new_gpu(void)
     test_label = "";
 }
 
-/* A card that cannot be read is searched for immediately, then less and less often, until it can. */
+/* A card that cannot be read is searched for soon, then less and less often, until it can. */
 static void test_missed(void)
 {
     enum { READABLE = 10, END = 17 };
