@@ -199,6 +199,9 @@ static void test_residencies(void)
     amd_set("v1_6", GTEL_AMD_AVERAGE_GFX_ACTIVITY, 0, 5);
     CHECK_NEAR(ppt_share(&life, &meter, 1000, 600), -1, 0);
     CHECK_NEAR(ppt_share(&life, &meter, 1000, 600), 0.6, 1e-9); /* of these alone */
+    gtel_amd_table_break(&life.table);
+    CHECK_NEAR(ppt_share(&life, &meter, 1000, 500), -1, 0); /* a part of it slept */
+    CHECK_NEAR(ppt_share(&life, &meter, 1000, 500), 0.5, 1e-9);
     /* The driver is loaded again: both begin again. */
     amd_machine.now_ns += S;
     amd_set("v1_6", GTEL_AMD_ACCUMULATION_COUNTER, 0, 40);

@@ -353,6 +353,37 @@ static void test_reasons(void)
     amd_life_end(&life);
 }
 
+/* Each bit of the mask that is the same on all chips. */
+static void test_mask(void)
+{
+    static const char *const names[64] = {
+        [0] = "ppt0",          [1] = "ppt1",          [2] = "ppt2",          [3] = "ppt3",
+        [4] = "spl",           [5] = "fppt",          [6] = "sppt",          [7] = "sppt_apu",
+        [16] = "tdc_gfx",      [17] = "tdc_soc",      [18] = "tdc_mem",      [19] = "tdc_vdd",
+        [20] = "tdc_cvip",     [21] = "edc_cpu",      [22] = "edc_gfx",      [23] = "apcc",
+        [32] = "temp_gpu",     [33] = "temp_core",    [34] = "temp_mem",     [35] = "temp_edge",
+        [36] = "temp_hotspot", [37] = "temp_soc",     [38] = "temp_vr_gfx",  [39] = "temp_vr_soc",
+        [40] = "temp_vr_mem0", [41] = "temp_vr_mem1", [42] = "temp_liquid0", [43] = "temp_liquid1",
+        [44] = "vrhot0",       [45] = "vrhot1",       [46] = "prochot_cpu",  [47] = "prochot_gfx",
+        [56] = "ppm",          [57] = "fit"};
+    for (unsigned bit = 0; bit < GTEL_ARRAY_LEN(names); bit++) {
+        struct amd_life life;
+        size_t active = 0;
+        test_label = names[bit] ? names[bit] : "no reason";
+        amd_life_begin(&life, 0x73bf);
+        amd_table_begin("v1_3");
+        amd_set("v1_3", GTEL_AMD_INDEP_THROTTLE_STATUS, 0, UINT64_C(1) << bit);
+        amd_put(amd_place("v1_3", GTEL_AMD_SYSTEM_CLOCK_COUNTER)->offset, 8, 1);
+        CHECK_INT(amd_gather(&life), 0);
+        for (size_t i = 0; i < life.batch.n; i++)
+            active += life.batch.reading[i].metric == GTEL_M_THROTTLE_ACTIVE;
+        CHECK_INT(active, names[bit] != NULL);
+        CHECK(!names[bit] || amd_value(&life, GTEL_M_THROTTLE_ACTIVE, names[bit]) > 0);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
 /* Each bit of a mask that has its own order: which reason it is. */
 static void test_mask_2_1(void)
 {
@@ -621,6 +652,7 @@ int main(void)
     test_chips();
     test_limits();
     test_reasons();
+    test_mask();
     test_mask_2_1();
     test_mask_3_0();
     test_link();

@@ -18,6 +18,8 @@
 #define SETTINGS                                                                                   \
     "file " ENGINE "/rcs0/heartbeat_interval_ms\n| 2500\n"                                         \
     "file " ENGINE "/rcs0/.defaults/heartbeat_interval_ms\n| 2500\n"
+#define CLIENTS DEVICE "/drm/card0/clients"
+#define BUSY(id, class, start, rate) "grow " CLIENTS "/" id "/busy/" class " " start " " rate "\n"
 #define GT(n) DEVICE "/tile0/gt" n "/engines"
 
 /* In each layout: render 2 s + 40 %; two video engines, 1 s + 20 % and 3 s + 10 %. */
@@ -71,6 +73,29 @@ static void test_layouts(void)
     }
 }
 
+/* Names that are no engines, or have no number that one can have. */
+static void test_odd(void)
+{
+    static const char *const texts[] = {
+        CARD("i915") "grow " ENGINE "/rcs0/busy 2000000000 0\ngrow " ENGINE
+                     "/rcs65534/busy 1000000000 0\ngrow " ENGINE "/rcs65535/busy 9000000000 0\n"
+                     "grow " ENGINE "/other0/busy 9000000000 0\nend\n",
+        CARD("i915") "grow " ENGINE "/rcs/0/busy 2000000000 0\ngrow " ENGINE
+                     "/rcs/65534/busy 1000000000 0\ngrow " ENGINE "/rcs/65535/busy 9000000000 0\n"
+                     "grow " ENGINE "/rcs/all/busy 9000000000 0\nend\n"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct machine machine;
+        test_label = i == 0 ? "names" : "numbers";
+        if (!CHECK(machine_init(&machine, texts[i], "busy_files")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(time_of(&machine, "render"), 1.5, 1e-9);
+        CHECK_INT(machine.batch.n, 2);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 /* As every mainline kernel: nothing, quietly; and looked for again only after a discovery. */
 static void test_absent(void)
 {
@@ -78,6 +103,7 @@ static void test_absent(void)
         CARD("i915") SETTINGS "end\n",
         CARD("xe") "file " GT("0") "/rcs/job_timeout_ms\n| 5000\nend\n",
         CARD("xe") "end\n",
+        CARD("i915") "dir " ENGINE "/other\n" BUSY("3", "0", "0", "1") "end\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct machine machine;
@@ -124,13 +150,12 @@ static void test_instances(void)
     }
 }
 
-#define CLIENTS DEVICE "/drm/card0/clients"
-#define BUSY(id, class, start, rate) "grow " CLIENTS "/" id "/busy/" class " " start " " rate "\n"
 /* One render, two video engines and none for copy; of two clients, one goes at 2.5 s and another
  * comes. */
 #define CLIENT_FILES                                                                               \
     CARD("i915")                                                                                   \
-    SETTINGS "dir " ENGINE "/vcs0\ndir " ENGINE "/vcs1\n"                                          \
+    SETTINGS "dir " ENGINE "/vcs0\ndir " ENGINE "/vcs1\ndir " ENGINE "/vcs\ndir " ENGINE           \
+             "/other\nfile " CLIENTS "/readme\n| x\n"                                              \
              "file " CLIENTS "/3/pid\n| 100\nfile " CLIENTS                                        \
              "/3/name\n| game\n" BUSY("3", "0", "7000000000", "300000000")                         \
                  BUSY("3", "2", "0", "500000000") BUSY("12", "0", "1000000000", "100000000")       \
@@ -167,8 +192,10 @@ static void test_clients(void)
 static void test_clients_needless(void)
 {
     static const enum gtel_metric metrics[] = {GTEL_M_ENGINE_BUSY_TIME, GTEL_M_ENGINE_TICKS,
-                                               GTEL_M_GPU_AWAKE};
+                                               GTEL_M_GPU_AWAKE, GTEL_M_ENGINE_BUSY_TIME};
+    static const struct gtel_device other = {.index = 1};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
+        bool is_needed = metrics[i] == GTEL_M_GPU_AWAKE || i == 3; /* the last is of another GPU */
         struct machine machine;
         test_label = "needless";
         if (!CHECK(machine_init(&machine, CLIENT_FILES "end\n", "busy_files")))
@@ -176,12 +203,12 @@ static void test_clients_needless(void)
         CHECK_INT(machine_gather(&machine), 0);
         machine_step(&machine, 1000);
         gtel_batch_reset(&machine.batch);
-        gtel_batch_f64(&machine.batch, machine.registry.device[0], metrics[i], GTEL_STR("render"),
-                       1);
+        gtel_batch_f64(&machine.batch, i == 3 ? &other : machine.registry.device[0], metrics[i],
+                       GTEL_STR("render"), 1);
         uint64_t before = machine.fault->calls;
         CHECK_INT(machine.source->sample(machine.state, &machine.registry, &machine.batch), 0);
-        CHECK((machine.batch.n > 1) == (metrics[i] == GTEL_M_GPU_AWAKE));
-        CHECK((machine.fault->calls > before + 10) == (metrics[i] == GTEL_M_GPU_AWAKE));
+        CHECK((machine.batch.n > 1) == is_needed);
+        CHECK((machine.fault->calls > before + 10) == is_needed);
         machine_done(&machine);
     }
 }
@@ -331,6 +358,7 @@ static void test_faults(int error)
 int main(void)
 {
     test_layouts();
+    test_odd();
     test_instances();
     test_clients();
     test_clients_back();
