@@ -50,7 +50,7 @@ static void test_counts(void)
         "uevent change /devices/pci0000:00/0000:09:00.0/drm/card5 RESET=1\n"
         "uevent add /devices/virtual/net/veth0 RESET=1\n"
         "at 2s\n" HANG RESET SAYS("0000:03:00.0", "card1", "WEDGED=rebind,bus-reset PID=1")
-            SAYS("0000:03:00.0", "card1", "WEDGED=none")
+            SAYS("0000:03:00.0", "card1", "WEDGED=none") SAYS("0000:03:00.0", "card1", "RESET=1")
                 SAYS("0000:00:02.0", "card0",
                      "L3_PARITY_ERROR=1 ROW=1 BANK=2 SUBBANK=0 SLICE=0") "end\n";
     struct machine machine;
@@ -77,6 +77,7 @@ static void test_counts(void)
     CHECK_INT(errors(&machine, IGPU, "wedged", "fatal"), 0);
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1);
     CHECK_INT(errors(&machine, CARD1, "wedged", "corrected"), 1);
+    CHECK_INT(resets(&machine, CARD1), 1); /* should it say so */
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
     machine_done(&machine);
 }
@@ -239,6 +240,55 @@ static void test_refused_again(void)
     machine_done(&machine);
 }
 
+/* Messages about as many devices as are counted, and about one more. */
+static void test_many_devices(void)
+{
+    enum { MOST = 64 };
+    static char text[32768];
+    for (unsigned others = MOST - 1; others <= MOST; others++) {
+        struct machine machine;
+        size_t n = (size_t)snprintf(text, sizeof(text), "%s", TWO "uevents on\nat 1s\n");
+        for (unsigned i = 0; i < others; i++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n,
+                                  SAYS("0000:%02x:01.0", "card9", "RESET=1"), i);
+        (void)snprintf(text + n, sizeof(text) - n, "%s", RESET "end\n");
+        test_label = others < MOST ? "the last one" : "one more";
+        if (!CHECK(machine_init(&machine, text, "uevents")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(resets(&machine, IGPU), others < MOST);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* More messages than one gather reads: the rest is read by the next one. */
+static void test_many_messages(void)
+{
+    enum { MOST = 4096, REST = 3 };
+    struct machine machine;
+    const size_t size = (MOST + REST + 10) * sizeof(RESET);
+    char *text = malloc(size);
+    if (!CHECK(text != NULL))
+        return;
+    size_t n = (size_t)snprintf(text, size, "%s", TWO "uevents on\nat 1s\n");
+    for (unsigned i = 0; i < MOST + REST; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s", RESET);
+    (void)snprintf(text + n, size - n, "at 2s\nend\n");
+    if (CHECK(machine_init(&machine, text, "uevents"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(resets(&machine, IGPU), MOST);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(resets(&machine, IGPU), MOST + REST);
+    }
+    machine_done(&machine);
+    free(text);
+}
+
 /* A card that goes and comes: the others of the lane get to know, and the counts go on. */
 static void test_hotplug(void)
 {
@@ -367,6 +417,8 @@ int main(void)
     test_loss();
     test_refused();
     test_refused_again();
+    test_many_devices();
+    test_many_messages();
     test_hotplug();
     test_changes();
     test_faults();
