@@ -169,6 +169,36 @@ static void test_deadline(void)
     test_label = "";
 }
 
+/* Where texts are read instead, a walk that stops goes on where it was, too. */
+static void test_texts_in_time(void)
+{
+    enum { FDS = 500 };
+    static struct scan_world world;
+    struct gtel_buf text;
+    unsigned gathers = 1;
+    test_label = "texts in time";
+    gtel_buf_init(&text, 1 << 20);
+    scan_put_process(&text, 5, FDS);
+    for (unsigned fd = 0; fd < FDS; fd++)
+        gtel_buf_printf(&text, "file proc/5/fdinfo/%u\n| pos:\t0\n", fd);
+    scan_put_client(&text, 5, FDS, 1);
+    gtel_buf_str(&text, GTEL_STR("refuse proc/5/fd EACCES\n"));
+    if (!begin(&world, &text, millisecond_ns))
+        return;
+    CHECK_INT(scan_gather(&world), 0);
+    while (scan_counts(&world)->is_first && gathers < 20) {
+        CHECK(world.pid[1] == 0);
+        CHECK_INT(scan_later(&world), 0);
+        gathers++;
+    }
+    CHECK_INT(gathers, 3);
+    CHECK_INT(world.pid[1], 5);
+    CHECK_INT(scan_counts(&world)->by_text, 1);
+    CHECK(outside.reads < 2 * FDS + 50); /* each text and its end once */
+    scan_stop(&world);
+    test_label = "";
+}
+
 /*
  * Two processes that each take several gathers, and change in each: between them the others have
  * their turn, and the first scan ends when each was walked once.
@@ -367,6 +397,7 @@ int main(void)
     test_unknown();
     test_still_known();
     test_deadline();
+    test_texts_in_time();
     test_two_busy();
     test_fresh();
     test_read_in_time();
