@@ -234,6 +234,35 @@ static void test_beside_asleep(void)
     gtel_buf_done(&text);
 }
 
+/* Where init is not seen, others may be hidden, too; but not where this program is init. */
+static void test_init(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        struct expected expected[2];
+    } cases[] = {
+        {"init is hidden", "gone proc/1\n", {{-1, 0.5}, {-1, 0.5}}},
+        {"this program is init",
+         "gone proc/1\nfile proc/self/stat\n| 1 (gtel) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 "
+         "0\n",
+         {{0.5, 0.5}, {0.5, 0.5}}},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        begin(&text);
+        gtel_buf_str(&text, gtel_str_of(cases[i].text));
+        put_client(&text, 700, 44, 1000);
+        for (unsigned t = 1; t < 3; t++) {
+            gtel_buf_printf(&text, "at %us\n", t);
+            put_ms(&text, 700, 44, 1000 + 500 * t);
+        }
+        check(cases[i].label, &text, cases[i].expected, 2);
+    }
+    gtel_buf_done(&text);
+}
+
 /* A card that was away: nothing of the time before or between is in what is reported after it. */
 static void test_away(void)
 {
@@ -706,6 +735,7 @@ int main(void)
     test_counters();
     test_new_owner();
     test_beside_asleep();
+    test_init();
     test_two_engines();
     test_away();
     test_second_card();

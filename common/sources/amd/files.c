@@ -28,6 +28,8 @@ enum effect {
     CONFIG
 };
 
+#define ELSEWHERE GTEL_M_COUNT, GTEL_ATTR_BYTES, 0, ""
+
 /*
  * All that gtel reads of amdgpu. Rows without a metric are read elsewhere, and are here for what
  * they do: gpu_metrics by table.c, xcp, board and texts by parts.c, errors by ras.c. Of hwmon,
@@ -51,21 +53,21 @@ static const struct file {
     {"gpu_busy_percent", WAKES, GTEL_M_GPU_BUSY, GTEL_ATTR_SHARE, 0.01, ""},
     {"mem_busy_percent", WAKES, GTEL_M_GPU_MEMORY_BANDWIDTH, GTEL_ATTR_SHARE, 0.01, ""},
     {"vcn_busy_percent", WAKES, GTEL_M_ENGINE_BUSY, GTEL_ATTR_SHARE, 0.01, "video"},
-    {"pp_dpm_*", WAKES, GTEL_M_COUNT, 0, 0, ""},
-    {"hwmon/*", WAKES, GTEL_M_COUNT, 0, 0, ""},
-    {"gpu_metrics", WAKES, GTEL_M_COUNT, 0, 0, ""},
-    {"xcp/xcp_metrics", WAKES, GTEL_M_COUNT, 0, 0, ""},
-    {"board/*", WAKES, GTEL_M_COUNT, 0, 0, ""},
-    {"pcie_replay_count", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
-    {"ras/*", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
-    {"current_compute_partition", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
-    {"current_link_*", CONFIG, GTEL_M_COUNT, 0, 0, ""},
-    {"mem_info_vram_vendor", FREE, GTEL_M_COUNT, 0, 0, ""},
-    {"unique_id", FREE, GTEL_M_COUNT, 0, 0, ""},
-    {"vbios_version", FREE, GTEL_M_COUNT, 0, 0, ""},
-    {"product_name", FREE, GTEL_M_COUNT, 0, 0, ""},
-    {"current_memory_partition", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
-    {"power/*", FREE, GTEL_M_COUNT, 0, 0, ""},
+    {"pp_dpm_*", WAKES, ELSEWHERE},
+    {"hwmon/*", WAKES, ELSEWHERE},
+    {"gpu_metrics", WAKES, ELSEWHERE},
+    {"xcp/xcp_metrics", WAKES, ELSEWHERE},
+    {"board/*", WAKES, ELSEWHERE},
+    {"pcie_replay_count", REGISTERS, ELSEWHERE},
+    {"ras/*", REGISTERS, ELSEWHERE},
+    {"current_compute_partition", REGISTERS, ELSEWHERE},
+    {"current_link_*", CONFIG, ELSEWHERE},
+    {"mem_info_vram_vendor", FREE, ELSEWHERE},
+    {"unique_id", FREE, ELSEWHERE},
+    {"vbios_version", FREE, ELSEWHERE},
+    {"product_name", FREE, ELSEWHERE},
+    {"current_memory_partition", REGISTERS, ELSEWHERE},
+    {"power/*", FREE, ELSEWHERE},
 };
 
 /*
