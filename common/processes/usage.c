@@ -113,13 +113,11 @@ static struct gtel_usage_line *find_or_make(struct gtel_usage_lines *lines,
                                             const struct gtel_usage_tags *tags)
 {
     size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&lines->index, line_hash(device, tags), &at);
-        if (i == GTEL_INDEX_NONE)
-            return make(lines, device, tags);
+    int64_t i;
+    while ((i = gtel_index_next(&lines->index, line_hash(device, tags), &at)) != GTEL_INDEX_NONE)
         if (is_line(&lines->line[i], device, tags))
             return &lines->line[i];
-    }
+    return make(lines, device, tags);
 }
 
 /* Whether it is there in this gather. */
@@ -328,14 +326,13 @@ static struct gtel_usage_entry *find_entry(const struct gtel_usage *usage, uint6
                                            struct gtel_process_id process)
 {
     size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&usage->index, hash, &at);
-        if (i == GTEL_INDEX_NONE)
-            return NULL;
+    int64_t i;
+    while ((i = gtel_index_next(&usage->index, hash, &at)) != GTEL_INDEX_NONE) {
         struct gtel_usage_entry *entry = &usage->entry[i];
         if (entry->device == device && is_same(entry->process, process))
             return entry;
     }
+    return NULL;
 }
 
 /* The same, made where there is none; NULL when there is no room. */

@@ -147,10 +147,8 @@ static struct gtel_usage_process *process_of(struct gtel_usage_names *names,
     const uint64_t key[2] = {id.pid, id.start};
     uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
     size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&names->index, hash, &at);
-        if (i == GTEL_INDEX_NONE)
-            break;
+    int64_t i;
+    while ((i = gtel_index_next(&names->index, hash, &at)) != GTEL_INDEX_NONE) {
         struct gtel_usage_process *process = &names->process[i];
         if (process->id.pid == id.pid && process->id.start == id.start)
             return process;

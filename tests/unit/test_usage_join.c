@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who uses the GPUs: what two interfaces know of the same processes. */
+#include "harness/alloc_fault.h"
 #include "harness/test.h"
 #include "harness/usage_machine.h"
 
@@ -95,8 +96,52 @@ static void test_unnamed(void)
     }
 }
 
+/* Nowhere to put them: processes are not reported, or there are too many devices. */
+static void test_no_place(void)
+{
+    struct machine *m = machine_new("20", "");
+    const struct gtel_device beyond = {.index = GTEL_DEVICES_MAX};
+    struct gtel_use use = {0};
+    test_label = "no place";
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, mib);
+    gtel_usage_join(NULL, &m->device[0], 0, 1, machine_id(m, 10), &use);
+    gtel_usage_join_unnamed(NULL, &m->device[0], 0, 1, 1, &use);
+    CHECK_INT(m->usage.dropped, 0);
+    gtel_usage_add(&m->usage, &beyond, 0, 1, machine_id(m, 10), &use);
+    CHECK_INT(m->usage.dropped, 1);
+    gtel_usage_complete(&m->usage, &beyond, 0, 1);
+    CHECK_INT(m->usage.dropped, 2);
+    gtel_usage_join(&m->usage, &beyond, 0, 1, machine_id(m, 10), &use);
+    CHECK_INT(m->usage.dropped, 3);
+    gtel_usage_join_unnamed(&m->usage, &beyond, 0, 1, 1, &use);
+    machine_gather(m, 10);
+    CHECK_INT(m->batch.n, 0);
+    machine_free(m);
+}
+
+/* One without memory: what it uses is lost, and counted as that. */
+static void test_no_memory(void)
+{
+    struct machine *m = machine_new("20", "");
+    struct gtel_use use = {0};
+    test_label = "no memory";
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, mib);
+    machine_begin(m, 10, "some");
+    alloc_fault_arm(1);
+    gtel_usage_join(&m->usage, &m->device[0], 0, 1, machine_id(m, 10), &use);
+    alloc_fault_arm(0);
+    CHECK_INT(m->usage.dropped, 1);
+    gtel_usage_join(&m->usage, &m->device[0], 0, 1, machine_id(m, 10), &use);
+    CHECK_INT(m->usage.dropped, 1);
+    machine_gather(m, 10);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "some"), (double)mib, 0);
+    machine_free(m);
+}
+
 int main(void)
 {
+    test_no_place();
+    test_no_memory();
     test_join();
     test_unnamed();
     return test_result();
