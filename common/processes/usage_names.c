@@ -64,10 +64,10 @@ struct text {
     struct gtel_usage_tags tags;
 };
 
-/* Appends to the tag of that position. */
+/* Appends to the tag of that position; all of them fit (TEXT_SIZE). */
 static void add(struct text *text, size_t dim, struct gtel_str value)
 {
-    for (size_t i = 0; i < value.n && text->n < sizeof(text->p); i++) {
+    for (size_t i = 0; i < value.n; i++) {
         /* Line protocol shows both as a slash (sinks/lineproto.c): they are one name here, too. */
         text->p[text->n++] = value.p[i];
         if (value.p[i] == '\\')

@@ -21,7 +21,9 @@ static const char machine_text[] =
     "file proc/43/stat\n| 43 ( )" STAT "file proc/43/cgroup\n| 0::/system.slice/s.service\n"
     "file proc/44/stat\n| 44 (other)" STAT "file proc/45/stat\n| 45 (x)" STAT
     "file proc/46/stat\n| 46 (train)" STAT
-    "file proc/46/cgroup\n| 0::/slurm/uid_1000/job_77/step_0/task_0\nend\n";
+    "file proc/46/cgroup\n| 0::/slurm/uid_1000/job_77/step_0/task_0\n"
+    "error proc/48/stat EIO\nerror proc/49/stat EACCES\nerror proc/50/stat EPERM\n"
+    "error proc/52/stat EBUSY\nend\n";
 
 struct machine {
     struct gtel_tree *tree;
@@ -135,6 +137,33 @@ static void test_times(void)
     }
 }
 
+/* What may pass is tried again in the next gather; what does not, after 10 s. */
+static void test_errors(void)
+{
+    static const struct {
+        uint32_t pid;
+        unsigned reads; /* in 22 gathers, a second apart; 2: what is hidden is known */
+    } cases[] = {{47, 3}, {48, 22}, {49, 2}, {50, 2}, {52, 22}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        struct gtel_usage_tags tags;
+        unsigned reads = 0;
+        char label[16];
+        if (!begin(&machine, ""))
+            return;
+        (void)snprintf(label, sizeof(label), "pid %u", (unsigned)cases[i].pid);
+        test_label = label;
+        for (uint64_t s = 1; s <= 22; s++) {
+            uint64_t before = machine.fault.calls;
+            gtel_usage_names_begin(&machine.names, s * second_ns);
+            (void)tags_of(&machine, cases[i].pid, &tags);
+            reads += machine.fault.calls > before;
+        }
+        CHECK_INT(reads, cases[i].reads);
+        end(&machine);
+    }
+}
+
 /* 500 in a gather; the others in the next one. Those that were not asked for are forgotten. */
 static void test_many(void)
 {
@@ -174,6 +203,7 @@ int main(void)
 {
     test_tags();
     test_times();
+    test_errors();
     test_many();
     return test_result();
 }
