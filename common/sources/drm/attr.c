@@ -164,10 +164,8 @@ static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_f
         return value >= 0 && value <= 1;
     case GTEL_ATTR_LIMIT:
         return value > 0;
-    case GTEL_ATTR_FAN:
-        return value >= 0 && value <= 100000; /* more is a count of pulses that went back */
-    default:
-        return value >= 0;
+    default: /* a fan: more is a count of pulses that went back */
+        return value >= 0 && value <= 100000;
     }
 }
 
