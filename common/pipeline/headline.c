@@ -72,7 +72,6 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         keep_best(headline);
         memset(headline->choice, 0, sizeof(headline->choice));
         headline->all = (struct gtel_headline_choice){0};
-        headline->has_main = false;
         headline->idle_parts = 0;
         headline->work = GTEL_HEADLINE_UNKNOWN;
     }
