@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a value is missing: the list. */
 #include "pipeline/finding.h"
+#include "harness/alloc_fault.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -36,6 +37,28 @@ static void test_same(void)
     test_label = "";
 }
 
+/* Without memory, for the list or one of the texts, one is lost, and counted. */
+static void test_no_memory(void)
+{
+    enum { LONG = 100000 }; /* each has memory of its own */
+    static char words[LONG + 1];
+    const char *const text[3] = {words, words, words};
+    memset(words, 'x', LONG);
+    test_label = "no memory";
+    for (uint64_t at = 1; at <= 5; at++) {
+        struct gtel_findings list = {.source = 0};
+        alloc_fault_arm(at);
+        gtel_finding_put(&list, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+        alloc_fault_arm(0);
+        CHECK_INT(list.n, at > 4);
+        CHECK_INT(list.dropped, at <= 4);
+        gtel_finding_put(&list, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+        CHECK_INT(list.n, 1);
+        gtel_findings_done(&list);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     struct gtel_findings findings = {.source = 3};
@@ -68,5 +91,6 @@ int main(void)
     gtel_findings_done(&findings);
     CHECK_INT(findings.n, 0);
     test_same();
+    test_no_memory();
     return test_result();
 }

@@ -58,7 +58,10 @@ static void test_values(void)
     struct gtel_batch batch = {.t_ns = 7, .source = 3, .origin = 2};
     struct gtel_reading own = {
         .metric = GTEL_M_SELF_GATHER, .t_ns = 9, .value_type = GTEL_VALUE_F64};
+    struct gtel_reading none = own;
+    none.value.f64 = NAN;
     test_label = "values";
+    gtel_batch_put(&batch, &none);
     gtel_batch_f64(&batch, NULL, GTEL_M_SELF_GATHER, GTEL_STR_NONE, NAN);
     gtel_batch_f64(&batch, NULL, GTEL_M_SELF_GATHER, GTEL_STR_NONE, INFINITY);
     CHECK_INT(batch.n, 0);
