@@ -348,6 +348,16 @@ static const struct {
       "gpu_busy_percent: 1: the driver does not wake the card for it, or resets the card: ",
       "in0_input: 22: this chip or its firmware does not report it: ",
       "fan1_input: 0: the file is empty: the driver cannot read the value: "}},
+    {"a share that sticks",
+     CARD("15DD") POWER("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "100")
+         TEXT("vcn_busy_percent", "3") "end\n",
+     {"gpu_busy_percent: 0: the firmware of this chip reports wrong values, which are ignored: "}},
+    {"busy, not known, without data",
+     ALL "error " DEVICE "/gpu_busy_percent EBUSY\nerror " DEVICE
+         "/hwmon/hwmon2/in0_input EOPNOTSUPP\nerror " DEVICE "/mem_busy_percent ENODATA\nend\n",
+     {"gpu_busy_percent: 16: the driver is busy with a reset or a suspend of the card: ",
+      "mem_busy_percent: 61: this chip or its firmware does not report it: ",
+      "in0_input: 95: this chip or its firmware does not report it: "}},
     {"left alone",
      CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "0") "end\n",
      {"power/autosuspend_delay_ms: 0: idle, or just woken: little is read for a while, so that the "
