@@ -170,9 +170,11 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     uint32_t source = series->rank % GTEL_RANK_STEP;
     uint32_t rank = rule->how == ANY ? 0 : source * GTEL_HEADLINE_NAMES + position;
     struct gtel_headline_choice *choice = &headline->choice[index];
-    if (index == GTEL_HEADLINE_ENGINE_BUSY && has_all_engines && position < GTEL_HEADLINE_NAMES)
+    if (position == GTEL_HEADLINE_NAMES)
+        return;
+    if (index == GTEL_HEADLINE_ENGINE_BUSY && has_all_engines)
         add_part(&headline->all, rule->how, series, is_missing);
-    if (position == GTEL_HEADLINE_NAMES || (choice->n > 0 && rank > choice->rank))
+    if (choice->n > 0 && rank > choice->rank)
         return;
     if (choice->n == 0 || rank < choice->rank) {
         *choice = (struct gtel_headline_choice){.rank = rank};

@@ -87,7 +87,7 @@ static const struct part_case {
      -1},
     {"a reason that is called as an engine",
      GTEL_HEADLINE_ENGINE_BUSY,
-     {{GTEL_M_THROTTLE_ACTIVE, "compute", 1, 1}, {GTEL_M_ENGINE_BUSY, "video", 0.5, 1}},
+     {{GTEL_M_ENGINE_BUSY, "video", 0.5, 1}, {GTEL_M_THROTTLE_ACTIVE, "compute", 1, 1}},
      -1},
     {"one tile is missing",
      GTEL_HEADLINE_TEMPERATURE,
