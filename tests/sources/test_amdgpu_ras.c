@@ -245,12 +245,37 @@ static void test_others(void)
     test_label = "";
 }
 
+#define PARTS                                                                                      \
+    BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400") COUNTED                    \
+        "file " INNER "0000:03:00.0/ras/umc_err_count\n| ue: 0\n| ce: 1\n"                         \
+        "file " INNER "0000:03:00.0/pcie_replay_count\n| 5\n"                                      \
+        "file " INNER "0000:03:00.0/ras/gpu_vram_bad_pages\n" PAGE("R")
+
+/* What may not be opened is the discovery's error; a device that has gone is the gather's. */
+static void test_refused(void)
+{
+    static const char *const files[] = {
+        INNER "0000:03:00.0/ras/umc_err_count", INNER "0000:03:00.0/ras/gpu_vram_bad_pages",
+        INNER "0000:03:00.0/pcie_replay_count", SWITCH "aer_dev_correctable",
+        "sys/devices/pci0000:00/0000:00:01.1/aer_dev_fatal"};
+    for (size_t i = 0; i < 2 * sizeof(files) / sizeof(files[0]); i++) {
+        static char text[8192];
+        struct machine machine;
+        bool is_gone = i % 2 == 1;
+        (void)snprintf(text, sizeof(text), "%s%s %s %s\nend\n", PARTS, is_gone ? "error" : "refuse",
+                       files[i / 2], is_gone ? "ENODEV" : "EACCES");
+        test_label = files[i / 2];
+        if (!CHECK(machine_init(&machine, text, "amdgpu_ras")))
+            break;
+        CHECK_INT(machine_gather(&machine), is_gone ? -ENODEV : -EACCES);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 static void test_faults(void)
 {
-    static const char text[] = BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400")
-        COUNTED "file " INNER "0000:03:00.0/ras/umc_err_count\n| ue: 0\n| ce: 1\n"
-                "file " INNER "0000:03:00.0/pcie_replay_count\n| 5\n"
-                "file " INNER "0000:03:00.0/ras/gpu_vram_bad_pages\n" PAGE("R") "end\n";
+    static const char text[] = PARTS "end\n";
     static const int errors[] = {-EIO, -ENODEV, -EACCES, -EMFILE, 0};
     CHECK(machine_fail_in_turn(text, "amdgpu_ras", errors) > 30);
 }
@@ -262,6 +287,7 @@ int main(void)
     test_reset();
     test_ports();
     test_others();
+    test_refused();
     test_faults();
     return test_result();
 }
