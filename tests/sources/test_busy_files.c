@@ -231,6 +231,31 @@ static void test_clients_back(void)
     machine_done(&machine);
 }
 
+/* As many clients as are read, each at 1 ms a second, and one more: then nothing is said. */
+static void test_clients_many(void)
+{
+    enum { MOST = 512 };
+    static char text[100000];
+    for (unsigned clients = MOST; clients <= MOST + 1; clients++) {
+        struct machine machine;
+        size_t n = (size_t)snprintf(text, sizeof(text), "%s", CARD("i915") SETTINGS);
+        for (unsigned i = 1; i <= clients; i++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, BUSY("%u", "0", "5", "1000000"), i);
+        (void)snprintf(text + n, sizeof(text) - n, "end\n");
+        test_label = clients == MOST ? "most clients" : "one more";
+        if (!CHECK(machine_init(&machine, text, "busy_files")))
+            return;
+        for (unsigned t = 0; t < 3; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(time_of(&machine, "render"), clients == MOST ? MOST * 1e-3 * t : -1, 1e-9);
+            CHECK_INT(machine.batch.failed[0], clients > MOST);
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 /* A sample that fails costs its gather, and no time: the next one has it. */
 static void test_clients_broken(void)
 {
@@ -363,6 +388,7 @@ int main(void)
     test_clients();
     test_clients_back();
     test_clients_needless();
+    test_clients_many();
     test_clients_broken();
     test_clients_faults(-EIO);
     test_clients_faults(-ENODEV);
