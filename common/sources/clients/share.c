@@ -23,7 +23,7 @@ static void rebase(struct gtel_share *share, const struct gtel_share_counter *sa
     share->below = 0;
 }
 
-/* What the counter grows by while all engines work: for dt_ns, or for total cycles. */
+/* What the counter grows by while all engines work: for dt_ns, or for total cycles; above 0. */
 static double full_of(const struct gtel_share_counter *sample, uint64_t dt_ns, uint64_t total)
 {
     double capacity = sample->capacity > 0 ? sample->capacity : 1;
@@ -76,7 +76,7 @@ int gtel_share_feed(struct gtel_share *share, const struct gtel_share_counter *s
     double grown = (double)(sample->count - share->count);
     double full = full_of(sample, dt_ns, sample->total - share->total);
     rebase(share, sample);
-    return full > 0 ? cut(sample, grown / full, ret) : -EAGAIN;
+    return cut(sample, grown / full, ret);
 }
 
 int gtel_share_born(struct gtel_share *share, const struct gtel_share_counter *sample,
@@ -93,8 +93,6 @@ int gtel_share_born(struct gtel_share *share, const struct gtel_share_counter *s
     if (sample->kind == GTEL_SHARE_CYCLES ? !is_total_known : dt_ns == 0)
         return -EAGAIN;
     double full = full_of(sample, dt_ns, sample->total - total_before);
-    if (full <= 0)
-        return -EAGAIN;
     double value = (double)sample->count / full;
     if (value > 1 + slack)
         return -ERANGE; /* it has worked before: the client is older than its process */
