@@ -39,6 +39,9 @@ static struct {
     unsigned given;
     uint64_t took_ns; /* what each list takes */
     uint64_t extra_ns;
+    uint32_t hidden;   /* a process that is not in proc yet; 0: none */
+    gtel_number_fn fn; /* the caller's, of the others */
+    void *fn_arg;
 } kernel;
 
 static uint64_t clock_ns(void *arg)
@@ -46,9 +49,19 @@ static uint64_t clock_ns(void *arg)
     return kernel.ops->monotonic_ns(arg) + kernel.extra_ns;
 }
 
+static int take_seen(void *arg, uint32_t pid)
+{
+    (void)arg;
+    return pid == kernel.hidden ? 0 : kernel.fn(kernel.fn_arg, pid);
+}
+
 static int list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn, void *fn_arg)
 {
     kernel.walks += strcmp(path, "proc") != 0 ? 1 : 0;
+    kernel.fn = fn;
+    kernel.fn_arg = fn_arg;
+    if (kernel.hidden > 0 && strcmp(path, "proc") == 0)
+        return kernel.ops->dir_list_from(arg, path, first, take_seen, NULL);
     return kernel.ops->dir_list_from(arg, path, first, fn, fn_arg);
 }
 
@@ -215,6 +228,46 @@ static void test_listed(void)
     kernel.took_ns = 0;
     kernel.error = 0;
     live(check_listed);
+}
+
+/* The first process and the last one; 20 is another helper of this program. */
+static char *make_few(void)
+{
+    struct gtel_buf out;
+    gtel_buf_init(&out, 1 << 16);
+    put(&out, 5, 3, 1);
+    put(&out, 20, 3, 2);
+    put(&out, PROCESSES, FDS - 1, 3);
+    gtel_buf_str(&out,
+                 GTEL_STR("file proc/self/stat\n| 99 (gtel) S 9 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 "
+                          "0 1 0 5 0 0\nfile proc/20/stat\n| 20 (gtel) S 9 1 1 0 -1 0 0 0 0 "
+                          "0 0 0 0 0 20 0 1 0 5 0 0\nat 1s\nend\n"));
+    gtel_buf_char(&out, '\0');
+    return out.has_failed ? NULL : out.p;
+}
+
+/* In the first gather one process came after proc was read, and before the list. */
+static void check_few(struct world *world, int second)
+{
+    CHECK(counts(world)->is_listed);
+    CHECK_INT(world->pid[1], kernel.hidden == 5 ? 0 : 5);
+    CHECK_INT(world->pid[2], 0);
+    CHECK_INT(world->pid[3], kernel.hidden == PROCESSES ? 0 : PROCESSES);
+    kernel.hidden = 0;
+    (void)second;
+}
+
+static void test_few(void)
+{
+    static const uint32_t hidden[] = {0, 5, PROCESSES};
+    kernel.took_ns = 0;
+    kernel.error = 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(hidden); i++) {
+        test_label = hidden[i] == 0 ? "few" : hidden[i] == 5 ? "the first came" : "the last came";
+        kernel.hidden = hidden[i];
+        live_on(make_few(), 2, second_ns, check_few);
+    }
+    test_label = "";
 }
 
 /* A list that takes 5 ms is asked for each 2.5 s: nothing else changes in between. */
@@ -417,6 +470,7 @@ int main(int argc, char **argv)
         return test_result();
     }
     test_listed();
+    test_few();
     test_paused();
     test_fallback();
     test_retried();
