@@ -461,7 +461,7 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
 static void end_listed(struct walk *walk)
 {
     struct gtel_scan_process *process = walk->process;
-    if (process->ino != 0 && !process->is_ended && process->role != GTEL_SCAN_OURS) {
+    if (process->ino != 0 && !process->is_ended) {
         begin(process, false);
         update(walk, all);
         finish(process, GTEL_SCAN_READ);
