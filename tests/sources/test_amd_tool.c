@@ -630,6 +630,24 @@ static void test_run_of_none(void)
     end(&play);
 }
 
+/* Two devices of the tool with one address are parts of one GPU. */
+static void test_one_address(void)
+{
+    static const char names[] = "[{\"gpu\": 0, \"bus\": {\"bdf\": \"" GPU0
+                                "\"}}, {\"gpu\": 1, \"bus\": {\"bdf\": \"" GPU0 "\"}}]";
+    static const char values[] = "[{\"gpu\": 0, \"usage\": {\"gfx_activity\": 42}}, "
+                                 "{\"gpu\": 1, \"usage\": {\"gfx_activity\": 10}}]";
+    struct play play;
+    if (!begin(&play, TWO "end\n", "amd-smi"))
+        return;
+    played_tool_says(&play.tools, "amd-smi", "static", "0 plain", gtel_str_of(names));
+    played_tool_says(&play.tools, "amd-smi", "metric", "0 plain", gtel_str_of(values));
+    CHECK_INT(machine_gather(&play.machine), 0);
+    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    CHECK_INT(findings(&play, "partitions", "a tool cannot say"), 1);
+    end(&play);
+}
+
 /* A tool that fails again and again is tried less and less often: after 10 s, 20 s, 40 s. */
 static void test_pauses(void)
 {
@@ -643,6 +661,7 @@ static void test_pauses(void)
         unsigned before = starts;
         CHECK_INT(machine_gather(&play.machine), 0);
         settle(&play);
+        CHECK(starts <= before + 1);
         if (starts > before && CHECK(n < GTEL_ARRAY_LEN(want)))
             CHECK_INT(t, want[n++]);
         machine_step(&play.machine, 1000);
@@ -714,6 +733,7 @@ int main(int argc, char **argv)
         test_many();
         test_may_wake();
         test_run_of_none();
+        test_one_address();
         test_pauses();
     }
     gtel_env_posix_done(&real);
