@@ -4,6 +4,7 @@
  * when all is well. With the word "walk": each call fails in turn.
  */
 #include "base/compiler.h"
+#include "harness/findings.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
 #include "harness/tree_library.h"
@@ -132,7 +133,9 @@ static void test_well(void)
 static void test_instances(void)
 {
     struct machine machine;
-    if (!begin(&machine, GPU))
+    if (!begin(&machine, GPU "call D3DKMTQueryStatistics 0 0 0 = 4:2 4:3 4:0 4:0 4:7\n"
+                             "call D3DKMTQueryAdapterInfo 0 25 2 = untouched\n"
+                             "call D3DKMTQueryStatistics 0 5 2 = 8:0+5000000\n"))
         return;
     char error[100];
     CHECK_INT(gtel_option_set(&machine.options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error,
@@ -143,6 +146,7 @@ static void test_instances(void)
     const struct gtel_reading *node =
         machine_find(&machine, key, GTEL_M_ENGINE_BUSY_TIME, "render", "node0");
     CHECK(node && node->value.f64 > 1 && node->value.f64 < 1.1);
+    CHECK(!machine_find(&machine, key, GTEL_M_ENGINE_BUSY_TIME, NULL, "node2")); /* of no class */
     CHECK(!machine_find(&machine, key, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
     finish(&machine);
 }
@@ -191,14 +195,91 @@ static void test_back(void)
 /* A question that always fails is asked again and again; what is known of the nodes stays. */
 static void test_failing_question(void)
 {
+    static const char *const lines[] = {"63", "25 1"};
+    for (size_t k = 0; k < GTEL_ARRAY_LEN(lines); k++) {
+        struct machine machine;
+        char text[8192];
+        (void)snprintf(text, sizeof(text), GPU "call D3DKMTQueryAdapterInfo 0 %s = !0xc0000001\n",
+                       lines[k]);
+        if (!begin(&machine, text))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        for (unsigned i = 1; i <= 8; i++) {
+            CHECK_INT(next(&machine, 1), 0);
+            CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + i * 0.5, 1e-9);
+        }
+        finish(&machine);
+    }
+}
+
+/* A node that does not answer has no value and is counted as a failure; it goes on afterwards. */
+static void test_failing_node(void)
+{
     struct machine machine;
-    if (!begin(&machine, GPU "call D3DKMTQueryAdapterInfo 0 63 = !0xc0000001\n"))
+    if (!begin(&machine, GPU "at 3s\ncall D3DKMTQueryStatistics 0 5 0 = !0xc0000001\n"
+                             "at 5s\ncall D3DKMTQueryStatistics 0 5 0 = 8:5+5000000\n"))
+        return;
+    for (unsigned i = 0; i < 7; i++) {
+        bool is_well = i < 3 || i >= 5;
+        CHECK_INT(next(&machine, i > 0), 0);
+        CHECK_INT(machine.batch.failed[0], is_well ? 0 : 1);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"),
+                   is_well && i > 0 ? 5e-7 + i * 0.5 : -1, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_CAPACITY, "render"), 1, 0);
+    }
+    finish(&machine);
+}
+
+/* Nor does a GPU of one node answer any more: its adapter is another one. */
+static void test_one_node(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "call D3DKMTQueryStatistics 0 0 0 = 4:2 4:1 4:0 4:0 4:7\n"
+                             "at 2s\ncall D3DKMTQueryStatistics 0 0 0 = !0xc0000001\n"))
         return;
     CHECK_INT(machine_gather(&machine), 0);
-    for (unsigned i = 1; i <= 8; i++) {
-        CHECK_INT(next(&machine, 1), 0);
-        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + i * 0.5, 1e-9);
+    CHECK_INT(next(&machine, 1), 0);
+    CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + 0.5, 1e-9);
+    CHECK_INT(next(&machine, 1), -ENODEV);
+    finish(&machine);
+}
+
+/* Plug and Play is asked for a name four times; then the GPU is named by its number. */
+static void test_nameless(void)
+{
+    struct machine machine;
+    if (!begin(&machine,
+               GPU "call double SetupDiGetDeviceRegistryPropertyW = fail 0xc0000001 1 99\n"))
+        return;
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_INT(next(&machine, i > 0), i < 3 ? -ENODEV : 0);
+        const struct gtel_device *device = gtel_registry_find(&machine.registry, gtel_str_of(key));
+        if (CHECK(device))
+            CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), i < 3 ? "" : "Intel 8086:e20b");
     }
+    finish(&machine);
+}
+
+/* Another GPU in the same place is not the one that was there. */
+static void test_swap(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "at 2s\ncall SetupDiGetDeviceInstanceIdW 0 = "
+                             "PCI\\VEN_10DE&DEV_2684\\6\n"
+                             "call SetupDiGetDevicePropertyW 0 3 = 32.0.15.6636\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, 5e-7 + 0.5);
+    machine.needs_discovery = true;
+    CHECK_INT(next(&machine, 1), -ENODEV); /* asked twice whether the first one is removed */
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, 5e-7 + 1.5);
+    const struct gtel_device *device = gtel_registry_find(&machine.registry, gtel_str_of(key));
+    CHECK(device->is_present);
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_VENDOR]), "nvidia");
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_DRIVER_VERSION]), "566.36");
+    CHECK_INT(open_count(), 2);
     finish(&machine);
 }
 
@@ -279,6 +360,10 @@ static void test_sleep(void)
     finish(&machine);
 }
 
+#define ALL "QueryStatistics 0 0 0 = "
+#define NODE "QueryStatistics 0 5 0 = "
+#define CARD "QueryAdapterInfo 0 62 = 40:0 8:0 "
+#define LIMITS "QueryAdapterInfo 0 63 = 4:0 4:0 8:0 8:0 4:0 4:0 "
 /* What may stand in an answer, and which value is absent then. */
 static const struct {
     const char *label;
@@ -308,46 +393,74 @@ static const struct {
      1000},
     {"properties that an older kernel does not write",
      "QueryStatistics 0 3 1 = 8:0 8:0 8:1000 16:0 4:0", GTEL_M_MEMORY_USED, "vram", 3000},
-    {"33 segments", "QueryStatistics 0 0 0 = 4:33 4:2 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
-    {"2^31 nodes", "QueryStatistics 0 0 0 = 4:2 4:2147483648 8:0 4:7", GTEL_M_ENGINE_CAPACITY,
-     "render", -1},
-    {"no nodes", "QueryStatistics 0 0 0 = 4:2 4:0 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
-    {"timeouts that are not written", "QueryStatistics 0 0 0 = 4:2 4:2", GTEL_M_GPU_RESETS, NULL,
-     -1},
-    {"a running time that is not written", "QueryStatistics 0 5 0 = untouched",
-     GTEL_M_ENGINE_BUSY_TIME, "render", -1},
-    {"a node that fails", "QueryStatistics 0 5 0 = !0xc0000001", GTEL_M_ENGINE_BUSY_TIME, "render",
-     -1},
+    {"33 segments", ALL "4:33 4:2 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
+    {"4097 segments", ALL "4:4097 4:2 8:0 4:7", GTEL_M_ENGINE_CAPACITY, "render", -1},
+    {"4096 segments", ALL "4:4096 4:2 8:0 4:7", GTEL_M_ENGINE_CAPACITY, "render", 1},
+    {"4097 nodes", ALL "4:2 4:4097 8:0 4:7", GTEL_M_ENGINE_CAPACITY, "render", -1},
+    {"4096 nodes, of which 64 are read", ALL "4:2 4:4096 8:0 4:7", GTEL_M_ENGINE_CAPACITY, "render",
+     1},
+    {"2^31 nodes", ALL "4:2 4:2147483648 8:0 4:7", GTEL_M_ENGINE_CAPACITY, "render", -1},
+    {"no nodes", ALL "4:2 4:0 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
+    {"timeouts that are not written", ALL "4:2 4:2", GTEL_M_GPU_RESETS, NULL, -1},
+    {"a running time that is not written", NODE "untouched", GTEL_M_ENGINE_BUSY_TIME, "render", -1},
+    {"a node that fails", NODE "!0xc0000001", GTEL_M_ENGINE_BUSY_TIME, "render", -1},
     {"one of two alike that has never moved", "QueryAdapterInfo 0 25 1 = 1 3D 1",
      GTEL_M_ENGINE_BUSY_TIME, "render", -1},
     {"a node whose class is not known", "QueryAdapterInfo 0 25 0 = untouched",
      GTEL_M_ENGINE_CAPACITY, "render", -1},
-    {"a kernel without clocks", "QueryStatistics 0 5 0 = 8:5+5000000", GTEL_M_FREQUENCY_ACTUAL,
-     "graphics", -1},
-    {"and its running time", "QueryStatistics 0 5 0 = 8:5+5000000", GTEL_M_ENGINE_BUSY_TIME,
-     "render", 1.0000005},
-    {"a clock of 0", "QueryStatistics 0 5 0 = 8:5+5000000 536:0 8:0 8:0 8:0 8:0 4:0",
+    {"nor is it another", "QueryAdapterInfo 0 25 0 = untouched", GTEL_M_ENGINE_CAPACITY, "other",
+     -1},
+    {"engines without a name", "QueryAdapterInfo 0 25 0 = 1", GTEL_M_ENGINE_BUSY_TIME, "render",
+     1.0000005},
+    {"the clock of the first that has one",
+     "QueryAdapterInfo 0 25 1 = 1 3D\ncall D3DKMTQueryStatistics 0 5 0 = 8:5\n"
+     "call D3DKMTQueryStatistics 0 5 1 = 8:5 536:0 8:0 8:1000 8:0 8:0 4:0",
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", 1000},
+    {"no clock of the copy engine",
+     NODE "8:5\n"
+          "call D3DKMTQueryStatistics 0 5 1 = 8:5 536:0 8:0 8:1000 8:0 8:0 4:0",
      GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
-    {"a clock beyond reason", "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:20000000001 8:0 8:0 4:0",
-     GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
-    {"a voltage beyond reason", "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:1000 8:0 8:0 4:5001",
-     GTEL_M_VOLTAGE, "graphics", -1},
-    {"a highest clock below the clock",
-     "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:1000 8:999 8:0 4:0", GTEL_M_FREQUENCY_HARDWARE_MAX,
+    {"a kernel without clocks", NODE "8:5+5000000", GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
+    {"and its running time", NODE "8:5+5000000", GTEL_M_ENGINE_BUSY_TIME, "render", 1.0000005},
+    {"a clock of 0", NODE "8:5+5000000 536:0 8:0 8:0 8:0 8:0 4:0", GTEL_M_FREQUENCY_ACTUAL,
      "graphics", -1},
-    {"no temperature", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:0 4:0", GTEL_M_TEMPERATURE,
-     "gpu", -1},
-    {"the highest that is one", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:2000 4:0",
-     GTEL_M_TEMPERATURE, "gpu", 200},
-    {"below zero degrees", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:0xffffffce 4:0",
-     GTEL_M_TEMPERATURE, "gpu", -1},
-    {"no fan", "QueryAdapterInfo 0 62 = 40:0 8:0 4:0 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", -1},
-    {"power is no watts", "QueryAdapterInfo 0 62 = 40:0 8:0 4:0 4:550 4:455 4:0", GTEL_M_POWER,
-     NULL, -1},
+    {"a clock beyond reason", NODE "8:5 536:0 8:0 8:20000000001 8:0 8:0 4:0",
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
+    {"the highest clock", NODE "8:5 536:0 8:0 8:20000000000 8:0 8:0 4:0", GTEL_M_FREQUENCY_ACTUAL,
+     "graphics", 2e10},
+    {"the lowest voltage", NODE "8:5 536:0 8:0 8:1000 8:0 8:0 4:1", GTEL_M_VOLTAGE, "graphics",
+     1e-3},
+    {"the highest voltage", NODE "8:5 536:0 8:0 8:1000 8:0 8:0 4:5000", GTEL_M_VOLTAGE, "graphics",
+     5},
+    {"a voltage beyond reason", NODE "8:5 536:0 8:0 8:1000 8:0 8:0 4:5001", GTEL_M_VOLTAGE,
+     "graphics", -1},
+    {"a highest clock below the clock", NODE "8:5 536:0 8:0 8:1000 8:999 8:0 4:0",
+     GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics", -1},
+    {"a highest clock that is the clock", NODE "8:5 536:0 8:0 8:1000 8:1000 8:0 4:0",
+     GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics", 1000},
+    {"the highest of highest clocks", NODE "8:5 536:0 8:0 8:1000 8:20000000000 8:0 4:0",
+     GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics", 2e10},
+    {"a highest clock beyond reason", NODE "8:5 536:0 8:0 8:1000 8:20000000001 8:0 4:0",
+     GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics", -1},
+    {"an engine of a later Windows", "QueryAdapterInfo 0 25 0 = 10 Matrix", GTEL_M_ENGINE_CAPACITY,
+     "other", 1},
+    {"no temperature", CARD "4:900 4:0 4:0 4:0", GTEL_M_TEMPERATURE, "gpu", -1},
+    {"the highest that is one", CARD "4:900 4:0 4:2000 4:0", GTEL_M_TEMPERATURE, "gpu", 200},
+    {"beyond it", CARD "4:900 4:0 4:2001 4:0", GTEL_M_TEMPERATURE, "gpu", -1},
+    {"the lowest", CARD "4:900 4:0 4:1 4:0", GTEL_M_TEMPERATURE, "gpu", 0.1},
+    {"the highest limit", LIMITS "4:2000 4:0", GTEL_M_TEMPERATURE_CRITICAL, "gpu", 200},
+    {"a limit beyond it", LIMITS "4:2001 4:0", GTEL_M_TEMPERATURE_CRITICAL, "gpu", -1},
+    {"a limit of 0", LIMITS "4:0 4:0", GTEL_M_TEMPERATURE_CRITICAL, "gpu", -1},
+    {"below zero degrees", CARD "4:900 4:0 4:0xffffffce 4:0", GTEL_M_TEMPERATURE, "gpu", -1},
+    {"no fan", CARD "4:0 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", -1},
+    {"one turn a minute", CARD "4:1 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", 1},
+    {"the fastest fan", CARD "4:100000 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", 100000},
+    {"a fan beyond it", CARD "4:100001 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", -1},
+    {"power is no watts", CARD "4:0 4:550 4:455 4:0", GTEL_M_POWER, NULL, -1},
     {"no limits", "QueryAdapterInfo 0 63 = !0xc00000bb", GTEL_M_TEMPERATURE_CRITICAL, "gpu", -1},
     {"an adapter type that is not written", "QueryAdapterInfo 0 15 = untouched", GTEL_M_MEMORY_USED,
      "vram", 2000},
-    {"statistics of nothing", "QueryStatistics 0 0 0 = untouched", GTEL_M_GPU_RESETS, NULL, -1},
+    {"statistics of nothing", ALL "untouched", GTEL_M_GPU_RESETS, NULL, -1},
 };
 
 static void test_answers(void)
@@ -363,6 +476,110 @@ static void test_answers(void)
         (void)next(&machine, 2);
         CHECK_NEAR(value(&machine, answers[i].metric, answers[i].dim), answers[i].want, 1e-9);
         CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+        finish(&machine);
+    }
+    test_label = "";
+}
+
+/* Memory has up to 32 parts, of which each counts. */
+static void test_many_segments(void)
+{
+    struct machine machine;
+    char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof(text),
+                                GPU "call D3DKMTQueryStatistics 0 0 0 = 4:32 4:2 8:0 4:7\n");
+    for (unsigned i = 2; i < 32; i++)
+        n +=
+            (size_t)snprintf(text + n, sizeof(text) - n,
+                             "call D3DKMTQueryStatistics 0 3 %u = 8:0 8:0 8:%u 16:0 4:0 60:0 8:0\n",
+                             i, i == 31 ? 500 : 10);
+    if (!begin(&machine, text))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_NEAR(value(&machine, GTEL_M_MEMORY_USED, "vram"), 2000 + 29 * 10 + 500, 0);
+    finish(&machine);
+}
+
+/* What a call's status means for the doctor: an error, or that the call is not supported. */
+static void test_statuses(void)
+{
+    static const struct {
+        const char *status;
+        int error;        /* of opening the adapter */
+        bool is_reported; /* of the statistics, too, which are asked again then */
+    } statuses[] = {
+        {"0xc0000002", EOPNOTSUPP, false}, {"0xc000000d", EOPNOTSUPP, false},
+        {"0xc000007a", EOPNOTSUPP, false}, {"0xc00000bb", EOPNOTSUPP, false},
+        {"0xc0000022", EACCES, true},      {"0xc00002b6", ENODEV, true},
+        {"0xc0000001", EIO, true},
+    };
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(statuses); i++) {
+        static const char silent[] =
+            "D3DKMTQueryStatistics: 0: it succeeds and says nothing, or is not supported: ";
+        size_t k = i / 2;
+        bool is_open = i % 2 == 1;
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        char text[8192];
+        char want[128];
+        test_label = statuses[k].status;
+        (void)snprintf(text, sizeof(text), GPU "call %s = !%s\n",
+                       is_open ? "D3DKMTQueryStatistics 0 0 0"
+                               : "D3DKMTOpenAdapterFromDeviceName 0",
+                       statuses[k].status);
+        (void)snprintf(want, sizeof(want),
+                       "D3DKMTOpenAdapterFromDeviceName: %d: : ", statuses[k].error);
+        const char *const says[] = {is_open && !statuses[k].is_reported ? silent : want};
+        if (!begin(&machine, text))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        check_findings(&findings, says, 1);
+        gtel_findings_done(&findings);
+        finish(&machine);
+    }
+    test_label = "";
+}
+
+#define DRIVER_OF "SetupDiGetDevicePropertyW 0 3 = "
+#define MODEL "D3DKMTQueryAdapterInfo 0 13 = "
+/* What versions are written as, and of whom: NVIDIA's driver has a number of its own. */
+static void test_versions(void)
+{
+    static const struct {
+        const char *vendor;
+        const char *line;
+        enum gtel_label label;
+        const char *want;
+    } versions[] = {
+        {"8086", DRIVER_OF "32.0.15.6636", GTEL_LABEL_DRIVER_VERSION, "32.0.15.6636"},
+        {"10DE", DRIVER_OF "32.0.15.6636", GTEL_LABEL_DRIVER_VERSION, "566.36"},
+        {"10DE", DRIVER_OF "32.0.15.9999", GTEL_LABEL_DRIVER_VERSION, "599.99"},
+        {"10DE", DRIVER_OF "32.0.15.10000", GTEL_LABEL_DRIVER_VERSION, "32.0.15.10000"},
+        {"10DE", DRIVER_OF "32.0.65535.1", GTEL_LABEL_DRIVER_VERSION, "500.01"},
+        {"10DE", DRIVER_OF "32.0.65536.1", GTEL_LABEL_DRIVER_VERSION, "32.0.65536.1"},
+        {"10DE", DRIVER_OF "32.0.15", GTEL_LABEL_DRIVER_VERSION, "32.0.15"},
+        {"10DE", DRIVER_OF "32.0.15.x", GTEL_LABEL_DRIVER_VERSION, "32.0.15.x"},
+        {"10DE", DRIVER_OF "32.0.15.6636.1", GTEL_LABEL_DRIVER_VERSION, "32.0.15.6636.1"},
+        {"8086", MODEL "4:1000", GTEL_LABEL_MODES, "wddm=1.0"},
+        {"8086", MODEL "4:999", GTEL_LABEL_MODES, ""},
+        {"8086", MODEL "untouched", GTEL_LABEL_MODES, ""},
+        {"10DE", MODEL "4:3200", GTEL_LABEL_MODES, ""},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(versions); i++) {
+        struct machine machine;
+        char text[8192];
+        (void)snprintf(text, sizeof(text),
+                       GPU "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_%s&DEV_E20B\\6\n"
+                           "call %s\n",
+                       versions[i].vendor, versions[i].line);
+        test_label = versions[i].line;
+        if (!begin(&machine, text))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_device *device = gtel_registry_find(&machine.registry, gtel_str_of(key));
+        if (CHECK(device))
+            CHECK_STR(gtel_str_of(device->label[versions[i].label]), versions[i].want);
         finish(&machine);
     }
     test_label = "";
@@ -554,10 +771,17 @@ int main(int argc, char **argv)
     test_unlike();
     test_back();
     test_failing_question();
+    test_failing_node();
+    test_one_node();
+    test_nameless();
+    test_swap();
     test_restart_of_driver();
     test_removal();
     test_sleep();
     test_answers();
+    test_many_segments();
+    test_statuses();
+    test_versions();
     test_types();
     test_late_type();
     test_places();
