@@ -89,6 +89,7 @@ static void test_size(void)
         gtel_registry_find(&asked.machine.registry, gtel_str_of(key));
     CHECK(device && device->is_present);
     CHECK(device && strcmp(device->label[GTEL_LABEL_MODEL], "HD 6450") == 0);
+    CHECK(device && strcmp(device->label[GTEL_LABEL_VENDOR], "amd") == 0);
     machine_done(&asked.machine);
 }
 

@@ -98,7 +98,7 @@ static bool sample_gpu(const struct gtel_wddm *wddm, struct gtel_registry *regis
     batch->origin = GTEL_WDDM_ORIGIN_WDDM;
     gpu->power = gtel_pnp_power(&wddm->pnp, &gpu->pnp.info);
     bool is_known = gpu->power != 0;
-    gpu->device->is_left_alone = !is_known || gpu->power != GTEL_POWER_D0;
+    gpu->device->is_left_alone = gpu->power != GTEL_POWER_D0;
     if (!is_known) { /* as one that sleeps, for all that is known */
         gtel_batch_failed(batch, gpu->device);
         sample_size(gpu, batch);
