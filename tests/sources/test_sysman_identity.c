@@ -130,9 +130,54 @@ static void test_sleep_beside_unknown(void)
     finish(&m);
 }
 
+#define WINDOWS                                                                                    \
+    "file System32/setupapi.dll\nfile System32/ze_loader.dll\nlibrary libwddm.so\n"                \
+    "library libze_loader.so.1\ncall zesInit =\n"
+#define PLUGGED(n, id, bus)                                                                        \
+    "call SetupDiGetDeviceInstanceIdW " n " = PCI\\VEN_8086&DEV_" id "\\" n                        \
+    "\ncall SetupDiGetDevicePropertyW " n " 23 = " bus "\ncall SetupDiGetDevicePropertyW " n       \
+    " 30 = 0\ncall SetupDiGetDevicePropertyW " n " 32 = 1\n"
+#define NO_ADDRESS                                                                                 \
+    "call zesDevicePciGetProperties 1 = !0x78000003\n"                                             \
+    "call zesDeviceGetProperties 1 = 1 0x8086 0 000102030405060708090a0b0c0d0e0f "
+
+static const char other[] = "0000:05:00.0";
+
+/* Under Windows a device without an address is the GPU of its PCI id, where there is one of that.
+ */
+static void test_without_address(void)
+{
+    static const struct {
+        const char *head;
+        const char *text;
+        const char *is; /* NULL: none that is known */
+    } cases[] = {
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A5", "5"), NO_ADDRESS "0x56a0\n", xe},
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A5", "5"), NO_ADDRESS "0x56a5\n", other},
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A5", "5"), NO_ADDRESS "0x56a6\n", NULL},
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A0", "5"), NO_ADDRESS "0x56a0\n", NULL},
+        {XE LIBRARY, NO_ADDRESS "0x56a0\n", NULL},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        const char *const gpus[] = {xe, other};
+        struct machine m;
+        test_label = cases[i].text;
+        if (!begin_with(&m, cases[i].head, cases[i].text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(gpus); k++)
+            CHECK_INT(readings_of(&m, gpus[k]) > 0,
+                      cases[i].is && strcmp(cases[i].is, gpus[k]) == 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_labels();
+    test_without_address();
     test_once();
     test_asleep();
     test_sleep_beside_unknown();

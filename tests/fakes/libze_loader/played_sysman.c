@@ -67,7 +67,8 @@ struct field {
 
 static const struct field device[] = {
     F(device_properties, core.device_type, 'u'), F(device_properties, core.vendor_id, 'u'),
-    F(device_properties, subdevices, 'u'), F(device_properties, core.uuid, 'X')};
+    F(device_properties, subdevices, 'u'), F(device_properties, core.uuid, 'X'),
+    F(device_properties, core.device_id, 'u')};
 static const struct field subdevice[] = {F(subdevice, id, 'u'), F(subdevice, uuid, 'x')};
 static const struct field state[] = {F(device_state, reset, 'o'), F(device_state, repaired, 'u')};
 static const struct field process[] = {F(process_state, pid, 'u'), F(process_state, memory, 'U'),
@@ -332,14 +333,14 @@ static bool set_field(struct gtel_str word, char kind, unsigned char *to)
 /* Fills the fields from the words, as far as these go. False when one is no number. */
 static bool set_fields(struct gtel_str *text, const struct field *field, size_t n, void *to)
 {
+    struct gtel_str rest = *text;
     struct gtel_str word;
-    for (size_t i = 0; i < n; i++) {
-        struct gtel_str rest = *text;
-        if (!gtel_str_word(&rest, &word))
-            break;
+    bool is_shared = false;
+    for (size_t i = 0; i < n && gtel_str_word(&rest, &word); i++) {
         if (!set_field(word, field[i].kind, (unsigned char *)to + field[i].offset))
             return false;
-        if (field[i].kind != 'X')
+        is_shared = is_shared || field[i].kind == 'X';
+        if (!is_shared)
             *text = rest;
     }
     return true;
