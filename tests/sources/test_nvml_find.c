@@ -172,33 +172,35 @@ static void test_removed(void)
 
 /* What only the hardware knows says whether a lost GPU is back. */
 static const struct {
+    const char *lacks; /* what the library has not, from the start */
     const char *text;
     bool is_back;
 } backs[] = {
-    {"", true},
-    {"call nvmlDeviceGetTemperature 0 0 = !15\n", false},
-    {"call nvmlDeviceGetTemperature 0 0 = !16\n", false},
-    {"call nvmlDeviceGetTemperature 0 0 = !28\n", false},
-    {"call nvmlDeviceGetTemperature 0 0 = !3\n", true},
-    {"call nvmlDeviceGetTemperature = !nosymbol\n", true},
-    {"call nvmlDeviceGetTemperature = !nosymbol\ncall nvmlDeviceGetPerformanceState 0 = !15\n",
+    {"", "", true},
+    {"", "call nvmlDeviceGetTemperature 0 0 = !15\n", false},
+    {"", "call nvmlDeviceGetTemperature 0 0 = !16\n", false},
+    {"", "call nvmlDeviceGetTemperature 0 0 = !28\n", false},
+    {"", "call nvmlDeviceGetTemperature 0 0 = !3\n", true},
+    {"call nvmlDeviceGetTemperature = !nosymbol\n", "", true},
+    {"call nvmlDeviceGetTemperature = !nosymbol\n", "call nvmlDeviceGetPerformanceState 0 = !15\n",
      false},
-    {"call nvmlDeviceGetTemperature = !nosymbol\ncall nvmlDeviceGetPerformanceState 0 = 0\n", true},
+    {"call nvmlDeviceGetTemperature = !nosymbol\n", "call nvmlDeviceGetPerformanceState 0 = 0\n",
+     true},
     {"call nvmlDeviceGetTemperature = !nosymbol\n"
      "call nvmlDeviceGetPerformanceState = !nosymbol\n",
-     true},
+     "", true},
 };
 
 static void test_back(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(backs); i++) {
         struct machine m;
-        char text[400];
+        char text[500];
         test_label = backs[i].text;
         (void)snprintf(text, sizeof(text),
-                       "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+                       "%sat 2s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
                        "at 3s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n%s",
-                       backs[i].text);
+                       backs[i].lacks, backs[i].text);
         if (!begin(&m, text))
             return;
         gather(&m, 1);
@@ -207,6 +209,7 @@ static void test_back(void)
         gather(&m, 1);
         CHECK_INT(is_there(&m, first), backs[i].is_back);
         CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), backs[i].is_back ? 0.41 : -1, 1e-9);
+        CHECK_INT(device_of(&m, first)->arrivals, backs[i].is_back ? 2 : 1);
         CHECK(is_there(&m, other));
         finish(&m);
     }
