@@ -362,6 +362,14 @@ static void test_idle(void)
     finish(&m);
 }
 
+#define SLEPT(first, sum)                                                                          \
+    "grow " IDLE_FILE " 5000 " first "\nat 1s\ngrow " IDLE_FILE " " sum " 1000\n"
+#define THIRD(ms, sum)                                                                             \
+    SLEPT("860", "5860")                                                                           \
+    "at 2s\ngrow " IDLE_FILE " 6860 " ms "\nat 3s\ngrow " IDLE_FILE " " sum " 1000\n"
+#define NO_ACTIVITY ACTIVITY("1000 0 0 0")
+#define NO_STALLS STALLS("5 0 0 0")
+
 /*
  * Measuring keeps the GPU awake, and so does the burst that source xe_pmu may then have at the same
  * time: that is not treated as work. Milliseconds of sleep in the first second, and from then on.
@@ -372,22 +380,18 @@ static void test_held(void)
         const char *text;
         unsigned windows;
     } cases[] = {
-        {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n", 2},
-        {"grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n", 4},
-        {ACTIVITY("1000 0 0 0")
-             STALLS("5 0 0 0") "grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n",
-         2},
+        {SLEPT("800", "5800"), 2},
+        {SLEPT("799", "5799"), 4},
+        {NO_ACTIVITY NO_STALLS SLEPT("670", "5670"), 2},
+        {NO_ACTIVITY NO_STALLS SLEPT("669", "5669"), 4},
+        /* work that one of the two has found */
+        {NO_ACTIVITY SLEPT("799", "5799"), 4},
+        {NO_STALLS SLEPT("799", "5799"), 4},
         /* without a result nothing is known to have been empty */
-        {ACTIVITY("!0x7ffffffe") STALLS(
-             "!0x7ffffffe") "grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n",
-         4},
+        {ACTIVITY("!0x7ffffffe") STALLS("!0x7ffffffe") SLEPT("740", "5740"), 4},
         /* a little work in the third second, in which nothing was measured */
-        {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n"
-         "at 2s\ngrow " IDLE_FILE " 6860 955\nat 3s\ngrow " IDLE_FILE " 7815 1000\n",
-         4},
-        {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n"
-         "at 2s\ngrow " IDLE_FILE " 6860 975\nat 3s\ngrow " IDLE_FILE " 7835 1000\n",
-         2},
+        {THIRD("969", "7829"), 4},
+        {THIRD("970", "7830"), 2},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine m;

@@ -347,8 +347,10 @@ static void test_missing_gpu(void)
 
 /* ---- energy at long intervals ---- */
 
-#define ENERGY(second, micro_joules)                                                               \
-    "at " #second "s\ncall zesPowerGetEnergyCounter 1 1 = " #micro_joules " " #second "000000\n"
+#define ENERGY_OF(part, second, micro_joules)                                                      \
+    "at " #second "s\ncall zesPowerGetEnergyCounter 1 " part " = " #micro_joules " " #second       \
+    "000000\n"
+#define ENERGY(second, micro_joules) ENERGY_OF("1", second, micro_joules)
 
 /* What a lane does between gathers: as many ticks as come due within that time. */
 static unsigned idle_for(struct machine *m, unsigned seconds)
@@ -459,10 +461,10 @@ static void test_kept_by_hardware(void)
     finish(&m);
 }
 
-#define SLEEPS                                                                                     \
+#define SLEEPS(part)                                                                               \
     POWER("0000:03:00.0", "runtime_status", "active")                                              \
-    ENERGY(1, 250100000000)                                                                        \
-    ENERGY(2, 250200000000)                                                                        \
+    ENERGY_OF(part, 1, 250100000000)                                                               \
+    ENERGY_OF(part, 2, 250200000000)                                                               \
     "at 3s\n" POWER("0000:03:00.0", "runtime_status",                                              \
                     "suspended") "at 103s\n" POWER("0000:03:00.0", "runtime_status", "active")
 #define XE_CARD(id) CARD("card0", "0000:03:00.0", "xe", id) I915 KERNEL LIBRARY
@@ -478,9 +480,14 @@ static void test_energy_over_sleep(void)
         const char *text;
         double slept; /* counted in the first gather after the sleep; -1: nothing is reported */
     } cases[] = {
-        {XE_CARD("E20B"), SLEEPS ENERGY(103, 2000000000) ENERGY(104, 2100000000), -1},
-        {XE_CARD("E20B"), SLEEPS ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
-        {XE_CARD("56A0"), SLEEPS ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
+        {XE_CARD("E20B"), SLEEPS("1") ENERGY(103, 2000000000) ENERGY(104, 2100000000), -1},
+        {XE_CARD("E20B"), SLEEPS("1") ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
+        /* the first domain of the list, too */
+        {XE_CARD("E20B"),
+         "call zesPowerGetProperties 1 0 = 0 0 -1 -1 -1 4\ncall zesPowerGetProperties 1 1 = 0 0 -1 "
+         "-1 -1 1\n" SLEEPS("0") ENERGY_OF("0", 103, 2000000000) ENERGY_OF("0", 104, 2100000000),
+         -1},
+        {XE_CARD("56A0"), SLEEPS("1") ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine m;
