@@ -121,6 +121,9 @@ static const struct {
     {"call zetMetricStreamerReadData 1 1 = 0 0x70020001 0 0x70020001 0 0\n", 0.45, -1, 0},
     {"call zetMetricStreamerReadData 1 1 = 0 0 0 0 0 0 0 0x70020001 64 0\n", 0.45, 0.75, 0},
     {"call zetMetricStreamerReadData 1 1 = !0x7ffffffe\n", 0.45, -1, 1},
+    {"call zetMetricStreamerReadData 1 1 = 18446744073709551615 0\n", 0.45, -1, 1},
+    {"call zetMetricStreamerReadData room 1 1 = 0\n", 0.45, -1, 1},
+    {"call zetMetricStreamerReadData room 1 1 = !0x7ffffffe\n", 0.45, -1, 1},
     /* lists that change, and numbers of things that cannot be */
     {"call zetMetricGroupGet 1 = 2 1\n", 0.45, -1, 0},
     {"call zetMetricGroupGet 1 = 1 2\n", 0.45, -1, 0},
@@ -182,6 +185,9 @@ static const struct {
 } losses[] = {
     {"call zetMetricStreamerReadData 1 0 = 512 0x70020001\n", 1, 0},
     {"call zetMetricStreamerReadData 1 1 = 0 0x70020001 64 0\n", 0, 1},
+    /* room for five reads of what the driver's buffer holds, and 64 bytes in the first one */
+    {"call zetMetricStreamerReadData room 1 1 = 12\n", 0, 1},
+    {"call zetMetricStreamerReadData room 1 1 = 13\n", 0, 0},
     {ACTIVITY("code 0x70020001 1000 40 20 30 3000 80 0 50"), 1, 0},
     {STALLS("code 0x70020001 5 1 2 1 6 0 1 0"), 0, 1},
     {"call zetMetricGroupCalculateMetricValues 1 1 = !0x78000004\n"

@@ -55,7 +55,9 @@
  *     call zetMetricGetProperties 0 1 2 = NAME KIND TYPE     (zet_metric_type_t, zet_value_type_t)
  *     call zetMetricStreamerOpen 0 1 = EVERY PERIOD          what the driver makes of it
  *     call zetMetricStreamerReadData 0 1 = BYTES CODE …      of each read since the stream was
- *                                                 opened, the last pair for all further ones
+ *                                                 opened, the last pair for all further ones;
+ *                                                 2^64-1 bytes: it claims them and writes none
+ *     call zetMetricStreamerReadData room 0 1 = BYTES        without a line: enough
  *     call zetMetricStreamerClose 0 1 =           without a line: success
  *     call zetMetricGroupCalculateMetricValues 0 1 = VALUE …   report by report, metric by metric;
  *                                                 or: untouched N

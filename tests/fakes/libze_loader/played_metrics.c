@@ -374,8 +374,11 @@ static uint32_t read_stream(void *handle, uint32_t max_reports, size_t *size, ui
     if (!stream_of(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     if (!ret) {
-        *size = CAPACITY;
-        return GTEL_ZE_SUCCESS;
+        uint32_t refusal =
+            ask_group("zetMetricStreamerReadData room", metrics.device[d].stream, &text);
+        bool has_room = refusal == GTEL_ZE_SUCCESS && next_number(&text, &bytes);
+        *size = has_room ? (size_t)bytes : CAPACITY;
+        return refusal == GTEL_ZE_UNSUPPORTED_FEATURE ? GTEL_ZE_SUCCESS : refusal;
     }
     uint32_t answer = ask_group("zetMetricStreamerReadData", metrics.device[d].stream, &text);
     if (answer != GTEL_ZE_SUCCESS)
@@ -384,6 +387,10 @@ static uint32_t read_stream(void *handle, uint32_t max_reports, size_t *size, ui
         if (!next_number(&text, &bytes) || !next_number(&text, &code))
             break;
     metrics.device[d].reads++;
+    if (bytes == UINT64_MAX) {
+        *size = SIZE_MAX;
+        return (uint32_t)code;
+    }
     *size = bytes < *size ? (size_t)bytes : *size;
     memset(ret, 0x5a, *size);
     metrics.device[d].bytes += *size;
