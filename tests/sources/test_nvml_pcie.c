@@ -498,6 +498,31 @@ static void test_dram(void)
     finish(&m);
 }
 
+/* What was read before NVML was started again says nothing about what is read afterwards. */
+static void test_forget(void)
+{
+    for (int has_gpm = 0; has_gpm < 2; has_gpm++) {
+        struct machine m;
+        if (!begin(&m, has_gpm, has_gpm ? 5 : 3, has_gpm ? 16 : 1))
+            return;
+        link_.speed[GTEL_NVML_PCIE_TX] = 0.5 * GB;
+        for (int k = 0; k < 5; k++) {
+            gather(&m);
+            go(S);
+        }
+        CHECK_NEAR(tx(&m), 1.5 * GB, 8);
+        gtel_nvml_gpu_forget(m.gpu);
+        for (int k = 0; k < 5; k++) {
+            gather(&m);
+            CHECK_NEAR(tx(&m), k == 0 ? -1 : 0.5 * GB * (k - 1), 8);
+            CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), has_gpm && k > 0 ? 0.5 : -1, 1e-9);
+            CHECK_INT(value(&m, GTEL_M_ACTIVITY, "dram") >= 0, has_gpm && (k == 1 || k == 2));
+            go(S);
+        }
+        finish(&m);
+    }
+}
+
 int main(void)
 {
     test_speed();
@@ -512,5 +537,6 @@ int main(void)
     test_permission();
     test_slack();
     test_dram();
+    test_forget();
     return test_result();
 }
