@@ -101,6 +101,5 @@ void gtel_nvml_pcie_sample(const struct gtel_env *env, struct gtel_nvml_gpu *gpu
 
 void gtel_nvml_pcie_forget(struct gtel_nvml_pcie *pcie)
 {
-    memset(pcie->field, 0, sizeof(pcie->field));
-    pcie->is_counting = false;
+    memset(pcie->field, 0, sizeof(pcie->field)); /* the next step of either is a hole */
 }
