@@ -26,6 +26,7 @@ static const struct {
     {"video-enhance", 0, GTEL_ENGINE_VIDEO_ENHANCE, UINT32_MAX},
     {"video-enhance1", 0, GTEL_ENGINE_VIDEO_ENHANCE, 1},
     {"COMPUTE", 0, GTEL_ENGINE_COMPUTE, UINT32_MAX},
+    {"rcs9", 0, GTEL_ENGINE_RENDER, 9},
     {"VECS12", 0, GTEL_ENGINE_VIDEO_ENHANCE, 12},
     {"rcs65535", 0, GTEL_ENGINE_RENDER, 65535},
     {"rcs65536", -EINVAL, 0, 0},
@@ -57,7 +58,7 @@ int main(void)
     for (int c = 0; c < GTEL_ENGINE_CLASSES; c++) {
         struct gtel_engine_name got = {0};
         char text[GTEL_ENGINE_TEXT_MAX];
-        gtel_engine_name_print(text, (enum gtel_engine_class)c, UINT16_MAX);
+        CHECK(gtel_engine_name_print(text, (enum gtel_engine_class)c, UINT16_MAX) == text);
         CHECK_INT(gtel_engine_name_parse(gtel_str_of(text), &got), 0);
         CHECK_INT(got.class, c);
         CHECK_INT(got.instance, UINT16_MAX);
