@@ -199,7 +199,7 @@ static void take_path(struct place *place, struct gtel_str path)
     struct step step = {GTEL_STR_NONE, GTEL_STR_NONE, GTEL_STR_NONE};
     if (!gtel_str_between(path, GTEL_STR_NONE, GTEL_STR(" (deleted)"), &rest))
         rest = path;
-    (void)gtel_job_find(rest, &place->job); /* else its id stays empty */
+    place->job = gtel_job_find(rest);
     while (gtel_str_part(&rest, '/', &step.name)) {
         step.below = rest;
         if (step.name.n == 0 || gtel_str_eq(step.name, GTEL_STR("..")))

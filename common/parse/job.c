@@ -178,22 +178,17 @@ static bool is_oar(const struct level *level, struct gtel_str *ret)
 
 /* ---- paths ---- */
 
-static bool is_job(const struct level *level, struct gtel_job *ret)
+/* Writes *ret where the level is a job's. */
+static void record_job(const struct level *level, struct gtel_job *ret)
 {
     static bool (*const rules[])(const struct level *, struct gtel_str *) = {
         is_slurm, is_sluid, is_pbs, is_torque, is_grid_engine, is_oar};
     struct gtel_str id;
-    if (is_flux(level, &id)) {
+    if (is_flux(level, &id))
         *ret = (struct gtel_job){.id = id, .manager_plus_1 = level->manager_plus_1};
-        return true;
-    }
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && level->manager_plus_1 == 0; i++) {
-        if (!rules[i](level, &id))
-            continue;
-        *ret = (struct gtel_job){.id = id, .is_sluid = rules[i] == is_sluid};
-        return true;
-    }
-    return false;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && level->manager_plus_1 == 0; i++)
+        if (rules[i](level, &id))
+            *ret = (struct gtel_job){.id = id, .is_sluid = rules[i] == is_sluid};
 }
 
 static void record_place(struct level *level)
@@ -207,7 +202,7 @@ static void record_place(struct level *level)
     level->manager_plus_1 = (is_number ? number : UINT32_MAX) + 1;
 }
 
-bool gtel_job_find(struct gtel_str path, struct gtel_job *ret)
+struct gtel_job gtel_job_find(struct gtel_str path)
 {
     struct level level = {.name = GTEL_STR_NONE};
     struct gtel_job job = {.id = GTEL_STR_NONE};
@@ -220,15 +215,12 @@ bool gtel_job_find(struct gtel_str path, struct gtel_job *ret)
         if (job.is_sluid && !is_outside && job.step.n == 0 && gtel_str_eq(level.parent, job.id) &&
             gtel_str_starts(level.name, GTEL_STR("step_")))
             job.step = gtel_str_head(path, (size_t)(level.name.p - path.p) + level.name.n);
-        (void)is_job(&level, &job);
+        record_job(&level, &job);
         record_place(&level);
         level.above = level.parent;
         level.parent = level.name;
     }
-    if (job.id.n == 0)
-        return false;
-    *ret = job;
-    return true;
+    return job;
 }
 
 bool gtel_job_title(struct gtel_str cmdline, struct gtel_str *ret)

@@ -18,7 +18,8 @@
 
 /* All texts borrow from the path. */
 struct gtel_job {
-    struct gtel_str id; /* as the scheduler's own commands name it; may have systemd's escapes */
+    /* As the scheduler's own commands name it; may have systemd's escapes. Empty: no job. */
+    struct gtel_str id;
     /* With a SLUID as id: the path up to the job's step; empty otherwise. The daemon that runs the
        step has its processes in the cgroup "slurm" below it. */
     struct gtel_str step;
@@ -28,11 +29,8 @@ struct gtel_job {
     uint64_t manager_plus_1;
 };
 
-/*
- * The innermost job of a cgroup's path, which begins with a slash and has no " (deleted)". False:
- * none, and *ret is not written.
- */
-bool gtel_job_find(struct gtel_str path, struct gtel_job *ret);
+/* The innermost job of a cgroup's path, which begins with a slash and has no " (deleted)". */
+struct gtel_job gtel_job_find(struct gtel_str path);
 /*
  * The number of the job in the title of slurmstepd, as in /proc/PID/cmdline: "slurmstepd:
  * [3385.batch]". Anybody may have such a title: only root's is to be believed. False: it is none.
