@@ -33,6 +33,7 @@ static const struct {
     {"k8s_train-0_ml_POD-" ID ".log", NULL},
     {"train-0_ml_POD-" ID ".log", NULL}, /* the pause container of old Docker */
     {"train 0_ml_main-" ID ".log", NULL},
+    {"Train-0_ml_main-" ID ".log", NULL},
     {"train-0_m.l_main-" ID ".log", NULL},
     {"train-0_ml_main-0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef.log", NULL},
     {".log", NULL},
@@ -55,6 +56,7 @@ static const struct {
     {"ml_train-0_" UUID "_", NULL},
     {"ml_train-0_" HASH "0", NULL},
     {"ml_train-0_e77889d75ec8be65235fe5a966d3f8--", NULL},
+    {"ml_train-0_g881ed9e-c63e-4425-b5e0-ac55a08ae939", NULL},
     {"ML_train-0_" UUID, NULL},
     {"", NULL},
 };
@@ -85,6 +87,7 @@ static const struct {
     {"a volume", MOUNT(KUBELET UUID "/volumes/kubernetes.io~secret/containers/x", "/x"), NULL},
     {"deeper", MOUNT(KUBELET UUID "/containers/main/5d8a1f2c/x", "/x"), NULL},
     {"no hash", MOUNT(KUBELET UUID "/containers/main/", "/x"), NULL},
+    {"twice a slash", MOUNT(KUBELET UUID "/containers/main//", "/x"), NULL},
     {"no name", MOUNT(KUBELET UUID "/containers//5d8a1f2c", "/x"), NULL},
     {"no label", MOUNT(KUBELET UUID "/containers/ma\\040in/5d8a1f2c", "/x"), NULL},
     {"as a place, not as a source", "1 2 3:4 / " KUBELET UUID "/containers/main/0 rw - x y z\n",

@@ -36,6 +36,9 @@ static const struct {
     {"a counter that has turned", "1:250+4 4:4294967295+2", 0, 5, {4, 4, 0, 0, 0}},
     {"a counter that shrinks", "4:7+-1", -EINVAL, 0, {0}},
     {"a counter without a rate", "4:7+", -EINVAL, 0, {0}},
+    {"a counter that stands still", "4:7+0", 0, 4, {7}},
+    {"a counter below the limit", "8:0+1e18", 0, 8, {0, 0, 0x7a, 0x22, 0xc1, 0xc8, 0xb1, 0x22}},
+    {"a counter at the limit", "8:0+3.68e18", -ERANGE, 0, {0}},
     {"a counter beyond all", "8:0+1e19", -ERANGE, 0, {0}},
 };
 
@@ -55,5 +58,8 @@ int main(void)
     size_t n;
     test_label = "no counter where there may be none";
     CHECK_INT(gtel_words_pack(GTEL_STR("4:7+1"), -1, bytes, sizeof(bytes), &n), -EINVAL);
+    test_label = "a counter at the beginning";
+    CHECK_INT(gtel_words_pack(GTEL_STR("4:7+1"), 0, bytes, sizeof(bytes), &n), 0);
+    CHECK_INT(bytes[0], 7);
     return test_result();
 }
