@@ -23,7 +23,7 @@ enum gtel_ldso_line gtel_ldso_parse(struct gtel_str line, struct gtel_str *ret)
     text = gtel_str_trim(text);
     if (take_word(&text, GTEL_STR("include"))) {
         *ret = text;
-        return text.n > 0 ? GTEL_LDSO_INCLUDE : GTEL_LDSO_NOTHING;
+        return GTEL_LDSO_INCLUDE;
     }
     if (take_word(&text, GTEL_STR("hwcap")) || !gtel_str_starts(text, GTEL_STR("/")))
         return GTEL_LDSO_NOTHING;
