@@ -130,6 +130,8 @@ static const struct {
     {"0 1 3 0x1aa 0", 1, 0}, /* nothing is wrong */
     {"0 1 3 0x1", 1, 1},     /* the second version */
     {"0 1 3 0x10", 1, 2},    /* a route is unhealthy */
+    {"0 1 3 0x100", 1, 0},   /* the configuration alone: right */
+    {"0 1 3 0x200", 1, 2},   /* wrong */
     {"0 1 3 0x40", 1, 1},    /* recovery of a timeout */
     {"0 1 3 0", 1, -1},      {"999 1 3 0 1", 0, 0}, /* completed with an error */
     {"999 1 2 0 1", 0, 0},                          /* in progress */

@@ -120,6 +120,8 @@ static const struct {
     {"call zesTemperatureGetState 1 0 = -60\n", {GTEL_M_TEMPERATURE, "gpu", NULL, -1}},
     {"call zesFanGetState 1 0 0 = 100001\n", {GTEL_M_FAN_RPM, "1", NULL, -1}},
     /* -1, and 0 for "no value" */
+    {"call zesDevicePciGetState 1 = 0 0 8 -1\n", {GTEL_M_GPU_PCIE_GEN, NULL, NULL, -1}},
+    {"call zesDevicePciGetState 1 = 0 4 0 -1\n", {GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, -1}},
     {"call zesDevicePciGetState 1 = 0 -1 -1 -1\n", {GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, -1}},
     {"call zesTemperatureGetState 1 0 = 0\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
     {"call zesFrequencyGetState 1 0 = -1 1500 1 400 1400 0\n",

@@ -133,15 +133,20 @@ static void test_sleep_beside_unknown(void)
 #define WINDOWS                                                                                    \
     "file System32/setupapi.dll\nfile System32/ze_loader.dll\nlibrary libwddm.so\n"                \
     "library libze_loader.so.1\ncall zesInit =\n"
-#define PLUGGED(n, id, bus)                                                                        \
+#define PLUGGED(n, id, bus) PLUGGED_AT(n, id, bus, "0")
+#define PLUGGED_AT(n, id, bus, place)                                                              \
     "call SetupDiGetDeviceInstanceIdW " n " = PCI\\VEN_8086&DEV_" id "\\" n                        \
     "\ncall SetupDiGetDevicePropertyW " n " 23 = " bus "\ncall SetupDiGetDevicePropertyW " n       \
-    " 30 = 0\ncall SetupDiGetDevicePropertyW " n " 32 = 1\n"
-#define NO_ADDRESS                                                                                 \
-    "call zesDevicePciGetProperties 1 = !0x78000003\n"                                             \
-    "call zesDeviceGetProperties 1 = 1 0x8086 0 000102030405060708090a0b0c0d0e0f "
+    " 30 = " place "\ncall SetupDiGetDevicePropertyW " n " 32 = 1\n"
+#define UNKNOWN "call zesDevicePciGetProperties 1 = !0x78000003\n"
+#define NO_ADDRESS UNKNOWN "call zesDeviceGetProperties 1 = 1 0x8086 0 " U0 " "
+/* Vendor, device and revision; domain, bus, device and function. */
+#define UUID_OF(bus, device, function)                                                             \
+    "call zesDeviceGetProperties 1 = 1 0x8086 0 8680a05600000000" bus device function "0000000000" \
+    "\n"
 
 static const char other[] = "0000:05:00.0";
+static const char third[] = "0000:05:02.1";
 
 /* Under Windows a device without an address is the GPU of its PCI id, where there is one of that.
  */
@@ -157,9 +162,15 @@ static void test_without_address(void)
         {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A5", "5"), NO_ADDRESS "0x56a6\n", NULL},
         {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED("1", "56A0", "5"), NO_ADDRESS "0x56a0\n", NULL},
         {XE LIBRARY, NO_ADDRESS "0x56a0\n", NULL},
+        /* by its UUID, which says it under Windows alone */
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED_AT("1", "56A0", "5", "0x20001"),
+         UNKNOWN UUID_OF("05", "02", "01"), third},
+        {WINDOWS PLUGGED("0", "56A0", "3") PLUGGED_AT("1", "56A0", "5", "0x20001"),
+         UNKNOWN UUID_OF("05", "02", "00"), NULL},
+        {XE I915 LIBRARY, UUID_OF("04", "00", "00"), xe},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        const char *const gpus[] = {xe, other};
+        const char *const gpus[] = {xe, other, third};
         struct machine m;
         test_label = cases[i].text;
         if (!begin_with(&m, cases[i].head, cases[i].text))
