@@ -2,6 +2,7 @@
 /* Engines, fabric, links to the CPU, vGPU and modes of NVIDIA GPUs. */
 #include "harness/nvml_machine.h"
 #include "harness/test.h"
+#include "sources/nvidia/nvlink.h"
 
 static double busy(const struct machine *m, const char *class, const char *engine)
 {
@@ -263,20 +264,70 @@ static void test_c2c(const char *more, double links)
 
 static void test_c2c_counts(void)
 {
-    static const char *const counts[] = {"uint 15", "uint 4294967295", "int -1", "double nan"};
+    static const struct {
+        const char *count;
+        double up;
+    } counts[] = {{"uint 1", 1},           {"uint 14", 1}, {"uint 15", -1},
+                  {"uint 4294967295", -1}, {"int -1", -1}, {"double nan", -1}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(counts); i++) {
         struct machine m;
         char text[200];
+        test_label = counts[i].count;
         (void)snprintf(text, sizeof(text),
                        "call nvmlDeviceGetFieldValues 0 170 0 = %s\n"
                        "call nvmlDeviceGetFieldValues 0 171 0 = uint 1\n",
-                       counts[i]);
+                       counts[i].count);
         if (!begin(&m, text))
             return;
         gather(&m, 0);
-        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), -1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), counts[i].up, 0);
         finish(&m);
     }
+    test_label = "";
+}
+
+/* A field that a link has not is no failure; one that fails is. */
+static void test_c2c_failures(void)
+{
+    static const struct {
+        const char *text;
+        uint32_t failed;
+    } cases[] = {{"call nvmlDeviceGetFieldValues 0 231 0 = !3\n", 0},
+                 {"call nvmlDeviceGetFieldValues 0 231 0 = !999\n", 1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        char text[800];
+        (void)snprintf(text, sizeof(text), "%s%s", c2c, cases[i].text);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), 1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_CRC, "c2c0"), -1, 0);
+        CHECK_INT(m.group.batch.failed[0], cases[i].failed);
+        finish(&m);
+    }
+}
+
+/* Not more links than there is room for, whatever the library says. */
+static void test_many_links(void)
+{
+    struct machine m;
+    char text[4000];
+    char last[16];
+    size_t n = 0;
+    for (unsigned i = 0; i <= GTEL_NVML_LINKS_MAX; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              "call nvmlDeviceGetNvLinkState 0 %u = 1\n"
+                              "call nvmlDeviceGetFieldValues 0 165 %u = uint 1\n",
+                              i, i);
+    if (!begin(&m, text))
+        return;
+    gather(&m, 0);
+    (void)snprintf(last, sizeof(last), "%u", GTEL_NVML_LINKS_MAX - 1);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, last), 1, 0);
+    (void)snprintf(last, sizeof(last), "%u", GTEL_NVML_LINKS_MAX);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, last), -1, 0);
+    finish(&m);
 }
 
 int main(void)
@@ -290,6 +341,8 @@ int main(void)
              "call nvmlDeviceGetFieldValues 0 165 0 = uint 1\n",
              1);
     test_c2c_counts();
+    test_c2c_failures();
+    test_many_links();
     test_shares();
     test_first_work();
     test_engines(true);
