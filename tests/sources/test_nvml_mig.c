@@ -69,6 +69,7 @@ static void test_values(void)
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), "NVIDIA H200");
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_UUID]), "MIG-b");
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PROFILE]), "1g.18gb");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PCI_ID]), "10de:2335");
     }
     CHECK_NEAR(of(&m, A, GTEL_M_ACTIVITY, "sm"), 0.8, 1e-9);
     CHECK_NEAR(of(&m, B, GTEL_M_ACTIVITY, "sm"), 0.125, 1e-9);

@@ -231,6 +231,9 @@ static const struct {
      {GTEL_M_MEMORY_USED, "vram0-2", NULL, 400}},
     {TWO_MEMORIES "call zesMemoryGetProperties 1 1 = 0 0 0 1 1000\n",
      {GTEL_M_GPU_MEMORY_USED, NULL, NULL, 650}},
+    {TWO_MEMORIES "call zesMemoryGetProperties 1 0 = 0 1 0 1 1000\n"
+                  "call zesMemoryGetProperties 1 1 = 0 0 0 1 1000\n",
+     {GTEL_M_GPU_MEMORY_USED, NULL, NULL, 250}}, /* the tile's: the other one holds it, too */
     {TWO_MEMORIES "call zesMemoryGetProperties 1 1 = 0 1 0 1 1000\n",
      {GTEL_M_MEMORY_USED, "vram0", NULL, 400}},
     /* a chain that the driver does not know */
