@@ -594,6 +594,36 @@ static void test_events(void)
     test_label = "";
 }
 
+#define BESIDE "sys/devices/pci0000:00/0000:03:00.0"
+#define DISCRETE                                                                                   \
+    "file " BESIDE "/uevent\n| DRIVER=i915\n| PCI_ID=8086:56A0\n| PCI_SLOT_NAME=0000:03:00.0\n"    \
+    "link sys/class/drm/card1 -> ../../devices/pci0000:00/0000:03:00.0/drm/card1\n"                \
+    "link " BESIDE "/drm/card1/device -> ../../../0000:03:00.0\n"                                  \
+    "file " BESIDE "/drm/card1/gt_act_freq_mhz\n| 1000\n"
+
+/* The PMU without an address in its name is that of the integrated GPU, or of the only one. */
+static void test_whose(void)
+{
+    static const struct {
+        const char *text;
+        const char *has; /* key of the one that has engine use */
+    } cases[] = {{CARD TYPE("12") ENGINES COUNTERS "end\n", "0000:00:02.0"},
+                 {CARD DISCRETE TYPE("12") ENGINES COUNTERS "end\n", "0000:00:02.0"},
+                 {DISCRETE TYPE("12") ENGINES COUNTERS "end\n", "0000:03:00.0"}};
+    static const char *const keys[] = {"0000:00:02.0", "0000:03:00.0"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        if (!CHECK(machine_init(&machine, cases[i].text, "i915")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(keys); k++)
+            CHECK_INT(machine_find(&machine, keys[k], GTEL_M_ENGINE_BUSY_TIME, "render", NULL) !=
+                          NULL,
+                      strcmp(keys[k], cases[i].has) == 0);
+        machine_done(&machine);
+    }
+}
+
 int main(void)
 {
     test_gts();
@@ -602,6 +632,7 @@ int main(void)
     test_hotplug();
     test_read_error();
     test_class();
+    test_whose();
     test_events();
     test_ticks();
     test_ticks_partial();

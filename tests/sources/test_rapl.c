@@ -36,6 +36,8 @@
     ZONE("intel-rapl:0:1", "uncore") ZONE("intel-rapl-mmio:0", "package-0")
 #define UNCORE "sys/class/powercap/intel-rapl:0:1/energy_uj"
 #define PACKAGE "sys/class/powercap/intel-rapl:0/energy_uj"
+#define TEMP1 "sys/devices/platform/coretemp.0/hwmon/hwmon5/temp1_input"
+#define CORETEMP "file sys/devices/platform/coretemp.0/hwmon/hwmon5/"
 #define SENSOR                                                                                     \
     "file sys/devices/platform/coretemp.0/hwmon/hwmon5/name\n| coretemp\n"                         \
     "file sys/devices/platform/coretemp.0/hwmon/hwmon5/temp1_label\n| Package id 0\n"              \
@@ -136,6 +138,24 @@ static const struct value_case {
       "which one the GPU is part of: ",
       "sys/devices/platform/coretemp.0: 34: the machine has several CPU packages, and nothing says "
       "which one the GPU is part of: "}},
+    {"a sensor of one core",
+     CARD TYPE("0") PERF_GPU SENSOR CORETEMP "temp1_label\n| Core 0\nend\n",
+     20,
+     -1,
+     0,
+     {"sys/devices/platform/coretemp.0: 2: this CPU has no sensor of its package: "}},
+    {"a sensor without a value for now",
+     CARD TYPE("0") PERF_GPU SENSOR "error " TEMP1 " EAGAIN\nend\n",
+     20,
+     -1,
+     0,
+     {NULL}},
+    {"a sensor without a value",
+     CARD TYPE("0") PERF_GPU SENSOR "error " TEMP1 " ENODATA\nend\n",
+     20,
+     -1,
+     0,
+     {NULL}},
     {"another unit",
      CARD TYPE("0") PERF_GPU SENSOR "file " PMU "/events/energy-gpu.unit\n| Ws\nend\n",
      -1,

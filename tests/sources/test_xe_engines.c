@@ -101,8 +101,20 @@ static void test_list(unsigned engines_each, size_t want)
     gtel_buf_done(&text);
 }
 
+/* Each value in its bits and in no others; a term may have all of them. */
+static void test_config(void)
+{
+    const struct gtel_xe_engine engine = {.engine_class = 0x1f, .instance = 2, .gt = 3};
+    const struct gtel_xe_perf terms = {.first = {0, 12, 20, 44, 60}, .last = {11, 19, 23, 59, 63}};
+    const struct gtel_xe_perf whole = {.last = {63}};
+    CHECK(gtel_xe_perf_config(&terms, 0x1005, &engine, 0x10007) == 0x3000700000f02005);
+    CHECK(gtel_xe_perf_config(&whole, UINT64_MAX - 1, &(struct gtel_xe_engine){0}, 0) ==
+          UINT64_MAX - 1);
+}
+
 int main(void)
 {
+    test_config();
     test_scan();
     test_scan_fails();
     test_list(1, 8);
