@@ -3,6 +3,7 @@
  */
 #include "harness/sysman_machine.h"
 #include "harness/test.h"
+#include "sources/level_zero/sysman/rows.h"
 
 /*
  * Two domains of the whole GPU, in the order of the driver's list: the card's values are those of
@@ -116,8 +117,80 @@ static void test_too_much(void)
     test_label = "";
 }
 
+#define WRAP UINT64_C(262144000000)
+#define SECOND 1000000
+
+/* One step of a counter from 1000 s on, in microjoules and microseconds. */
+static void test_steps(void)
+{
+    static const struct {
+        const char *label;
+        double limit_w;
+        uint64_t wrap;
+        uint64_t from;
+        uint64_t to;
+        int64_t us; /* later */
+        bool has_slept;
+        int64_t grown; /* -1: it is no step */
+    } cases[] = {
+        {"nothing", 0, 0, 5, 5, SECOND, false, 0},
+        {"nothing, in no time", 0, 0, 5, 5, 0, false, -1},
+        {"time goes back", 0, 0, 5, 6, -SECOND, false, -1},
+        {"the most", 0, 0, 5, 2000000005, SECOND, false, 2000000000},
+        {"more", 0, 0, 5, 2000000006, SECOND, false, -1},
+        {"twice the limit", 700, 0, 5, 1400000005, SECOND, false, 1400000000},
+        {"more than twice the limit", 700, 0, 5, 1400000006, SECOND, false, -1},
+        {"twice a small limit", 1, 0, 5, 2000005, SECOND, false, 2000000},
+        {"more than twice a small limit", 1, 0, 5, 2000006, SECOND, false, -1},
+        {"a limit beyond all", 1001, 0, 5, 2000000006, SECOND, false, -1},
+        {"lower", 0, 0, 5, 4, SECOND, false, -1},
+        {"lower, behind the end", 0, WRAP, WRAP - 5, 4, SECOND, false, 9},
+        {"lower, from the end on", 0, WRAP, WRAP, 4, SECOND, false, -1},
+        {"lower after a sleep", 0, WRAP, WRAP - 5, 4, SECOND, true, -1},
+        {"the same after a sleep", 0, WRAP, 5, 5, SECOND, true, 0},
+        {"higher after a sleep", 0, WRAP, 5, 6, SECOND, true, 1},
+        {"lower after a sleep, without an end", 0, 0, 5, 4, SECOND, true, -1},
+        {"less time than the end needs", 0, WRAP, 5, 6, 131071999, false, 1},
+        {"as much", 0, WRAP, 5, 6, 131072000, false, -1},
+        {"as much, without an end", 0, 0, 5, 6, 131072000, false, 1},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        const struct gtel_zes_energy from = {cases[i].from, 1000 * SECOND};
+        const struct gtel_zes_energy to = {cases[i].to, (uint64_t)(1000 * SECOND + cases[i].us)};
+        struct gtel_sysman_energy energy = {0};
+        bool is_step = cases[i].grown >= 0;
+        test_label = cases[i].label;
+        CHECK(gtel_sysman_energy_step(&energy, &from, cases[i].wrap, cases[i].limit_w));
+        CHECK_INT(energy.total_uj, cases[i].from);
+        energy.has_slept = cases[i].has_slept;
+        CHECK_INT(gtel_sysman_energy_step(&energy, &to, cases[i].wrap, cases[i].limit_w), is_step);
+        CHECK_INT(energy.total_uj, cases[i].from + (uint64_t)(is_step ? cases[i].grown : 0));
+        CHECK_INT(energy.total_us, 1000 * SECOND + (is_step ? cases[i].us : 0));
+    }
+    test_label = "";
+}
+
+/* Two misreadings are skipped, each time; the third is where the counter goes on from. */
+static void test_misreadings(void)
+{
+    static const struct {
+        uint64_t uj;
+        int64_t total; /* -1: no step */
+    } steps[] = {{100, 100}, {200, 200}, {7, -1},  {8, -1},  {500, 500}, {600, 600}, {9, -1},
+                 {10, -1},   {900, 900}, {11, -1}, {12, -1}, {13, -1},   {20, 907},  {30, 917}};
+    struct gtel_sysman_energy energy = {0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        const struct gtel_zes_energy now = {steps[i].uj, (i + 1) * SECOND};
+        CHECK_INT(gtel_sysman_energy_step(&energy, &now, 0, 0), steps[i].total >= 0);
+        if (steps[i].total >= 0)
+            CHECK_INT(energy.total_uj, steps[i].total);
+    }
+}
+
 int main(void)
 {
+    test_steps();
+    test_misreadings();
     test_too_much();
     test_heads();
     test_bad_energy();
