@@ -28,7 +28,7 @@ static bool is_fine_step(const struct gtel_sysman_energy *energy, const struct g
         return false;
     *ret_grown = now->energy - energy->last_uj;
     if (now->energy < energy->last_uj) {
-        if (wrap_uj == 0 || energy->last_uj >= wrap_uj)
+        if (energy->last_uj >= wrap_uj) /* 0: it has no end */
             return false;
         *ret_grown += wrap_uj;
     }
