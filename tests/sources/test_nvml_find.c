@@ -417,10 +417,16 @@ static void test_link_is_asked_once(void)
                       "dir sys/bus/pci/drivers/" driver "\nlink " PCI                              \
                       "driver -> ../../drivers/" driver "\n"
 
+#define PLUGGED(vendor, power)                                                                     \
+    "file System32/setupapi.dll\nlibrary libwddm.so\n"                                             \
+    "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_" vendor "&DEV_2335\\6\n"                       \
+    "call SetupDiGetDevicePropertyW 0 23 = 0x19\ncall SetupDiGetDevicePropertyW 0 30 = 0\n"        \
+    "call SetupDiGetDevicePropertyW 0 32 = " power "\n"
+
 /* Which devices are GPUs that must not be woken; of the others NVML is asked at the start. */
 static const struct {
     const char *text;
-    unsigned opens;
+    unsigned starts;
 } sleepers[] = {
     {CARD_OF("0x10de", "0x030000", "nvidia") ASLEEP, 0},
     {CARD_OF("0x10de", "0x030200", "nvidia") ASLEEP, 0},
@@ -435,6 +441,9 @@ static const struct {
     {CARD_OF("0x10de", "0x030000", "nvidia"), 1}, /* no power files */
     {CARD_OF("0x10de", "0x030000", "nvidia") "file " PCI "power/runtime_status\n| active\n", 1},
     {CARD_OF("0x10de", "0x030000", "nvidia") "file " PCI "power/runtime_status\n| error\n", 1},
+    {PLUGGED("10DE", "4"), 0},
+    {PLUGGED("10DE", "1"), 1},
+    {PLUGGED("8086", "4"), 1},
 };
 
 static void test_sleepers(void)
@@ -444,9 +453,10 @@ static void test_sleepers(void)
         test_label = sleepers[i].text;
         if (!begin(&m, sleepers[i].text))
             return;
+        spy.count_name = "nvmlInit_v2";
         for (int k = 0; k < 3; k++)
             gather(&m, 30);
-        CHECK_INT(spy.opens, sleepers[i].opens);
+        CHECK_INT(spy.counted, sleepers[i].starts);
         finish(&m);
     }
     test_label = "";

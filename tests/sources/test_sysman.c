@@ -397,6 +397,10 @@ static void test_counter_bits(void)
         /* the driver does not say, the kernel does */
         {TELEM("4", "03:00.0", "0xb15a0ede"), 3000000},
         {TELEM("4", "03:00.0", "0xb15a0d09"), -1},
+        /* what else stands there is no node */
+        {TELEM("4", "03:00.0", "0xb15a0ede") "dir sys/class/intel_pmt/crashlog3\n"
+                                             "dir sys/class/intel_pmt/telem\n",
+         3000000},
         /* a node that is no link, or leads elsewhere, is nobody's */
         {"file sys/class/intel_pmt/telem4/guid\n| 0xb15a0ede\n", -1},
         {"dir elsewhere\nlink sys/class/intel_pmt/telem4 -> ../../../elsewhere\n", -1},
