@@ -244,16 +244,18 @@ static void test_end_within(void)
     lane_done(&lane);
 }
 
+#define TILES                                                                                      \
+    ID("0BD5")                                                                                     \
+    CARD "dir " DEVICE "/tile1/gt2/engines/ccs\n"                                                  \
+         "file " DEVICE "/tile1/gt2/gtidle/name\n| gt2-rc\n" BUSY IDLE(                            \
+             "1", "2", "0", "300") "call stall " NODE " 0 = pvc | 1 9 0 0 0 3 0 1 0 0 | next\n"    \
+                                   "call stall " NODE " 2 = pvc | 0 0 0 0 0 1 0 0 0 0 | next\n"
+
 /* Two tiles, each with its own GT. */
 static void test_tiles(void)
 {
     struct lane lane;
-    if (!start(
-            &lane, ID("0BD5") CARD
-            "dir " DEVICE "/tile1/gt2/engines/ccs\n"
-            "file " DEVICE "/tile1/gt2/gtidle/name\n| gt2-rc\n" BUSY IDLE(
-                "1", "2", "0", "300") "call stall " NODE " 0 = pvc | 1 9 0 0 0 3 0 1 0 0 | next\n"
-                                      "call stall " NODE " 2 = pvc | 0 0 0 0 0 1 0 0 0 0 | next\n"))
+    if (!start(&lane, TILES))
         return;
     gather_all(&lane, 2, 1000);
     const struct gtel_reading *first = lane_find(&lane, GTEL_M_STALL_SHARE, "send", "0");
@@ -263,6 +265,24 @@ static void test_tiles(void)
         CHECK_NEAR(second->value.f64, 1, 1e-9);
     }
     CHECK(lane_find(&lane, GTEL_M_STALL_SHARE, "psdep", "0") == NULL);
+    lane_done(&lane);
+}
+
+/* The second GT is another program's for a while: then the first one is not measured either. */
+static void test_second_fails(void)
+{
+    static const char *const tiles[] = {"0", "1"};
+    struct lane lane;
+    if (!start(&lane, TILES "call stall_error " NODE " 2 = EBUSY\n"
+                            "at 4s\ncall stall_error " NODE " 2 = none\n"))
+        return;
+    gather_all(&lane, 2, 1000);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(tiles); i++)
+        CHECK(!lane_find(&lane, GTEL_M_STALL_SHARE, "send", tiles[i]));
+    CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], 1);
+    gather_all(&lane, 10, 1000);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(tiles); i++)
+        CHECK(lane_find(&lane, GTEL_M_STALL_SHARE, "send", tiles[i]));
     lane_done(&lane);
 }
 
@@ -369,6 +389,7 @@ int main(void)
     test_pauses_again();
     test_end_within();
     test_tiles();
+    test_second_fails();
     test_troubles();
     test_faults();
     return test_result();
