@@ -202,9 +202,8 @@ static void begin(const struct gtel_env *env, struct stall_card *own)
 static int read_gt(const struct xe_stall *state, const struct stall_card *own, struct stall_gt *gt)
 {
     const struct gtel_env *env = state->source.env;
-    int64_t n = 1;
-    for (int i = 0; i < READS_MAX && n != 0; i++) {
-        n = env->ops->stall_read(env->arg, gt->handle_plus_1 - 1, state->buffer, BUFFER);
+    for (int i = 0; i < READS_MAX; i++) {
+        int64_t n = env->ops->stall_read(env->arg, gt->handle_plus_1 - 1, state->buffer, BUFFER);
         if (n == -ENOBUFS) {
             gt->has_gap = true;
             continue;
