@@ -74,6 +74,11 @@ static const struct diagnose_case {
     {"all is well", "", 2, GTEL_MEASUREMENT_GPU, "nvmlInit", NULL, NULL},
     {"refused", "call nvmlDeviceGetHandleByIndex_v2 0 = !4\n", 2, GTEL_MEASUREMENT_GPU, LOOK_UP,
      REFUSED("4"), DENIED},
+    {"refused, beside one that is lost",
+     "call nvmlDeviceGetHandleByIndex_v2 0 = !4\n"
+     "at 2s\ncall nvmlDeviceGetHandleByIndex_v2 1 = !15\n"
+     "call nvmlDeviceGetUtilizationRates 1 = !15\n",
+     8, GTEL_MEASUREMENT_GPU, LOOK_UP, REFUSED("4"), DENIED},
     {"refused: gone", "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n", 2, GTEL_MEASUREMENT_GPU,
      LOOK_UP, REFUSED("15"), RESET},
     {"refused: gone, under Windows", WINDOWS "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n", 2,

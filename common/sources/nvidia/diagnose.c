@@ -56,9 +56,9 @@ static void diagnose_refusals(const struct gtel_env *env, const struct gtel_nvml
                               struct gtel_findings *findings)
 {
     const struct gtel_finding_place at = {findings, NULL, GTEL_MEASUREMENT_GPU};
-    const char *fix = refusals->gone > 0                          ? fix_of_gone(env)
-                      : refusals->code == GTEL_NVML_NO_PERMISSION ? right
-                                                                  : "nvidia-smi -L says which";
+    const char *fix = refusals->code == GTEL_NVML_NO_PERMISSION ? right
+                      : refusals->gone > 0                      ? fix_of_gone(env)
+                                                                : "nvidia-smi -L says which";
     if (refusals->logged > 0)
         gtel_finding_say(
             &at, "nvmlDeviceGetHandleByIndex_v2", fix,
