@@ -231,6 +231,34 @@ static void test_mixed(void)
     machine_done(&machine);
 }
 
+/* Limits of the package's sensor, where it has them. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *text;
+        double limit; /* 0: none */
+        double critical;
+    } cases[] = {
+        {"end\n", 0, 0},
+        {CORETEMP "temp1_max\n| 100000\n" CORETEMP "temp1_crit\n| 105000\nend\n", 100, 105},
+        {CORETEMP "temp1_max\n| 0\n" CORETEMP "temp1_crit\n| 1\nend\n", 0, 0.001}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        char text[4000];
+        (void)snprintf(text, sizeof(text), CARD TYPE("0") PERF_GPU SENSOR "%s", cases[i].text);
+        if (!CHECK(machine_init(&machine, text, "rapl")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_reading *limit =
+            machine_find(&machine, NULL, GTEL_M_TEMPERATURE_LIMIT, "package", NULL);
+        const struct gtel_reading *critical =
+            machine_find(&machine, NULL, GTEL_M_TEMPERATURE_CRITICAL, "package", NULL);
+        CHECK_NEAR(limit ? limit->value.f64 : 0, cases[i].limit, 1e-9);
+        CHECK_NEAR(critical ? critical->value.f64 : 0, cases[i].critical, 1e-9);
+        machine_done(&machine);
+    }
+}
+
 /* Both ways are refused until 4 s: said once, in full, and all is well afterwards. */
 static void test_refused(void)
 {
@@ -514,6 +542,7 @@ int main(void)
 {
     test_values();
     test_mixed();
+    test_limits();
     test_refused();
     test_rights_later();
     test_all_open();
