@@ -84,12 +84,12 @@ static void add_dim(struct name *name, const char *key, struct gtel_str value)
     add(name, value);
 }
 
-/* The pattern of the catalogue row; its % is the first dimension. */
+/* The pattern of the catalogue row; its % is the first dimension, behind a dash. */
 static void add_pattern(struct name *name, struct gtel_str pattern, struct gtel_str dim)
 {
     size_t at = gtel_str_find(pattern, '%');
     struct gtel_str before = {pattern.p, at};
-    if (at < pattern.n && dim.n == 0 && at > 0)
+    if (at < pattern.n && dim.n == 0)
         before.n--; /* no part: no dash before it either */
     add(name, before);
     if (at == pattern.n)

@@ -159,13 +159,24 @@ static void test_long_names(void)
         CHECK(strcmp(name, other) != 0);
         (void)gtel_str_copy(name, sizeof(name), gtel_str_of(other));
     }
-    for (size_t i = 0; i + 1 < sizeof(text); i += 2) {
+    for (size_t i = 1; i + 1 < sizeof(text); i += 2) {
         text[i] = '\xc3';
-        text[i + 1] = '\xa4';
+        text[i + 1] = '\xa5';
     }
-    name_process(text, sizeof(text), name);
-    size_t end = strlen(name) - 9;
-    CHECK((unsigned char)name[end - 1] == 0xa4 && name[end] == '~'); /* no half of a character */
+    for (size_t first = 0; first < 2; first++) { /* no half of a character */
+        name_process(text + first, sizeof(text) - 1 - first, name);
+        size_t end = strlen(name) - 9;
+        CHECK((unsigned char)name[end - 1] == 0xa5 && name[end] == '~');
+        CHECK_INT(end, DATA_MAX_NAME_LEN - 1 - 9 - !first);
+    }
+    memset(text, 'x', sizeof(text));
+    text[0] = '/';
+    for (size_t n = fits - 12; n <= fits; n++) { /* the mark fits behind it, or not */
+        name_process(text, n, name);
+        size_t length = strlen("process-") + n + strlen("-busy") + 9;
+        CHECK_INT(strlen(name), length < DATA_MAX_NAME_LEN ? length : DATA_MAX_NAME_LEN - 1);
+        CHECK_INT(name[strlen(name) - 9], '~');
+    }
     name_process("a/b", 3, name);
     name_process("a_b", 3, other);
     CHECK_STR(gtel_str_of(other), "process-a_b-busy");
@@ -270,6 +281,49 @@ static void test_unknown_type(void)
     fake_daemon.unknown_type = NULL;
 }
 
+/* A daemon whose own types.db has another form of a type. */
+static void test_other_forms(void)
+{
+    static const struct {
+        const char *label;
+        size_t values;
+        int ds_type;
+        uint64_t bytes;
+        bool is_sent;
+        bool is_known;
+    } cases[] = {
+        {"a counter", 1, DS_TYPE_COUNTER, 9007199254740993u, true, true},
+        {"a counter's last value", 1, DS_TYPE_COUNTER, UINT64_MAX, true, true},
+        {"a gauge", 1, DS_TYPE_GAUGE, 1 << 30, true, true},
+        {"neither", 1, DS_TYPE_ABSOLUTE, 5, false, false},
+        {"two values", 2, DS_TYPE_DERIVE, 5, false, false},
+        {"none", 0, DS_TYPE_DERIVE, 5, false, false},
+    };
+    const char *type = gtel_metric_row(GTEL_M_GPU_PCIE_RX)->collectd_type;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        data_source_t source[2] = {{.type = cases[i].ds_type}, {.type = cases[i].ds_type}};
+        struct gtel_reading reading = reading_u64(GTEL_M_GPU_PCIE_RX, cases[i].bytes);
+        test_label = cases[i].label;
+        fake_daemon.other_type = type;
+        fake_daemon.other_set = (data_set_t){.ds_num = cases[i].values, .ds = source};
+        const struct fake_value *value = emit(&reading);
+        CHECK_INT(value != NULL, cases[i].is_sent);
+        CHECK_INT(fake_daemon_said("with one value; its values are dropped"), !cases[i].is_known);
+        if (value && cases[i].ds_type == DS_TYPE_COUNTER)
+            CHECK(value->value.counter == cases[i].bytes);
+        else if (value)
+            CHECK_NEAR(value->value.gauge, (double)cases[i].bytes, 0);
+    }
+    fake_daemon.other_type = type;
+    fake_daemon.other_set =
+        (data_set_t){.ds_num = 1, .ds = &(data_source_t){.type = DS_TYPE_COUNTER}};
+    test_label = "a counter below 0";
+    struct gtel_reading below = reading_f64(GTEL_M_GPU_PCIE_RX, -1);
+    CHECK(emit(&below) == NULL);
+    fake_daemon.other_type = NULL;
+    test_label = "";
+}
+
 static const struct fake_type *type_of(const struct gtel_metric_row *row)
 {
     for (const struct fake_type *t = fake_types; t->type; t++)
@@ -291,6 +345,8 @@ static void test_catalogue(void)
         if (!CHECK(type != NULL))
             continue;
         CHECK(row->kind != GTEL_KIND_TEXT);
+        const char *part = strchr(row->collectd_instance, '%');
+        CHECK(!part || (part > row->collectd_instance && part[-1] == '-'));
         CHECK(strlen(row->collectd_type) < DATA_MAX_NAME_LEN);
         CHECK_INT(row->kind == GTEL_KIND_RATIO, strcmp(row->collectd_type, "percent") == 0);
         if (row->kind == GTEL_KIND_RATIO)
@@ -366,6 +422,7 @@ int main(void)
     test_values();
     test_frame();
     test_unknown_type();
+    test_other_forms();
     test_catalogue();
     test_types_db();
     return test_result();

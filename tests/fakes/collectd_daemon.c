@@ -131,6 +131,8 @@ GTEL_EXPORT const data_set_t *plugin_get_ds(const char *name)
     static data_set_t set;
     if (fake_daemon.unknown_type && strcmp(name, fake_daemon.unknown_type) == 0)
         return NULL;
+    if (fake_daemon.other_type && strcmp(name, fake_daemon.other_type) == 0)
+        return &fake_daemon.other_set;
     for (const struct fake_type *t = fake_types; t->type; t++) {
         if (strcmp(t->type, name) != 0)
             continue;

@@ -32,6 +32,8 @@ struct fake_daemon {
     int registrations;        /* of read callbacks */
     bool refuses_read;        /* the next registration of a read callback fails */
     const char *unknown_type; /* plugin_get_ds does not know it */
+    const char *other_type;   /* plugin_get_ds gives other_set for it */
+    data_set_t other_set;
     struct fake_value value[FAKE_VALUES_MAX];
     size_t n;
     char log[FAKE_LOG_MAX]; /* "warning: text\n"… */
