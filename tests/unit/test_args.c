@@ -266,6 +266,9 @@ static const struct config_case {
      "f:1: expected: name = value", 0, ""},
     {"the second line of two", "interval = 1\nsources = \"xe\" x\n", "f:2: nothing may follow", 0,
      ""},
+    {"a byte order mark", "\xef\xbb\xbf# a\ninterval = 1\n", NULL, 1000000000, ""},
+    {"a mistake behind one", "\xef\xbb\xbf\nspeed = 1\n", "f:2: unknown option: ", 0, ""},
+    {"two of them", "\xef\xbb\xbf\xef\xbb\xbfinterval = 1\n", "f:1: expected: name = value", 0, ""},
     {"inline table", "wake = { a = 1 }", "f:1: a string, a number", 0, ""},
 };
 
@@ -290,12 +293,17 @@ static void test_config(void)
     test_label = "too long";
     char text[2200] = "sources = \"";
     memset(text + strlen(text), 'x', 2100);
-    text[2150] = '"';
-    text[2151] = '\0';
+    text[2111] = '"';
     struct gtel_options options;
     char error[GTEL_ARGS_ERROR_MAX] = "";
     gtel_options_init(&options);
     CHECK_INT(gtel_args_config(&options, gtel_str_of(text), "f", error, sizeof(error)), -EINVAL);
+    CHECK_STR(gtel_str_of(error), "f:1: the value is too long");
+    text[strlen("sources = ")] = '[';
+    text[strlen("sources = [")] = '"';
+    text[2112] = ']';
+    CHECK_INT(gtel_args_config(&options, gtel_str_of(text), "f", error, sizeof(error)), -EINVAL);
+    CHECK_STR(gtel_str_of(error), "f:1: an array's strings must be short and without commas");
 
     test_label = "the command line wins";
     gtel_options_init(&options);
