@@ -432,7 +432,7 @@ static int refuse_dir(void *arg, const char *path)
     return -EOPNOTSUPP;
 }
 
-/* A process that begins is walked in each gather; others in rotation. */
+/* A process that begins is walked in each gather for 10 s; others in rotation. */
 static void test_without_numbers(void)
 {
     static struct scan_world world;

@@ -244,7 +244,8 @@ static void test_diagnose(void)
 #define FIX                                                                                        \
     "performance counters may be switched off, or damaged: lodctr /Q shows it, lodctr /R makes "   \
     "them again (both as administrator)"
-#define SOURCE "wddm_clients: 5: the source does not work; it is tried again: "
+#define SOURCE_OF(error) "wddm_clients: " error ": the source does not work; it is tried again: "
+#define SOURCE SOURCE_OF("5")
 #define ENGINE_SET "counter set GPU Engine: 5: : " FIX
 #define MEMORY_SET "counter set GPU Process Memory: 5: : " FIX
     static const char *const says[4][3] = {{NULL},
@@ -309,6 +310,45 @@ static void test_no_sets(void)
     }
 }
 
+static int64_t read_too_much(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -E2BIG;
+}
+
+/* Sets that are longer than any that is read, and no memory for one: each is said. */
+static void test_no_room(void)
+{
+    static const char *const says[2][3] = {
+        {SOURCE_OF("12"), "counter set GPU Engine: 12: : " FIX, NULL},
+        {SOURCE_OF("7"), "counter set GPU Engine: 7: : " FIX,
+         "counter set GPU Process Memory: 7: : " FIX}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(says); i++) {
+        struct gtel_findings findings = {0};
+        struct lane lane;
+        test_label = i == 0 ? "no memory" : "too long";
+        put_machine(1, 3);
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        struct gtel_env_ops ops = *lane.fault->env.ops;
+        if (i == 1)
+            ops.file_read = read_too_much;
+        lane.fault->env.ops = &ops;
+        alloc_fault_arm(i == 0 ? 1 : 0);
+        gtel_group_sample(&lane.group);
+        alloc_fault_arm(0);
+        gtel_group_diagnose(&lane.group, &findings);
+        check_findings(&findings, says[i], 3);
+        gtel_findings_done(&findings);
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
 static void life(struct env_fault *fault, struct gathered *learned, const struct gathered *truth,
                  uint64_t at, int error)
 {
@@ -353,7 +393,7 @@ static void life(struct env_fault *fault, struct gathered *learned, const struct
 
 static void test_walk(void)
 {
-    static const int errors[] = {-EIO, -EACCES, -ENOENT, -ENODATA, -EMFILE};
+    static const int errors[] = {-EIO, -EACCES, -ENOENT, -ENODATA, -EMFILE, -E2BIG};
     static struct gathered truth[GATHERS + REST];
     static struct env_fault fault;
     char label[64];
@@ -377,6 +417,7 @@ int main(void)
     test_works();
     test_diagnose();
     test_no_sets();
+    test_no_room();
     test_walk();
     return test_result();
 }
