@@ -432,7 +432,7 @@ static int refuse_dir(void *arg, const char *path)
     return -EOPNOTSUPP;
 }
 
-/* A process that begins is walked in each gather for 10 s; others in rotation. */
+/* A process that begins is walked in each gather; others in rotation. */
 static void test_without_numbers(void)
 {
     static struct scan_world world;
@@ -458,6 +458,36 @@ static void test_without_numbers(void)
     for (unsigned i = 0; i < 8 && scan_counts(&world)->clients < 2; i++)
         CHECK_INT(scan_later(&world), 0);
     CHECK_INT(scan_counts(&world)->clients, 2);
+    scan_stop(&world);
+}
+
+/* For 10 s after it was first seen, and not one that was there before the scan. */
+static void test_young(void)
+{
+    static struct scan_world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    scan_put_process(&text, 5, 2000);
+    gtel_buf_str(&text, GTEL_STR("at 1s\n"));
+    scan_put_process(&text, 6, 5);
+    gtel_buf_str(&text, GTEL_STR("at 2s\n"));
+    scan_put_client(&text, 5, 2000, 2);
+    gtel_buf_str(&text, GTEL_STR("at 11s\n"));
+    scan_put_client(&text, 6, 5, 1);
+    gtel_buf_str(&text, GTEL_STR("at 12s\n"));
+    scan_put_client(&text, 6, 6, 3);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!scan_start_buf(&world, &text, 1000000 * second_ns))
+        return;
+    test_label = "young processes";
+    scan_set_clock(&world, 0);
+    world.ops.stat = stat_without_size;
+    CHECK_INT(scan_gather(&world), 0);
+    for (unsigned second = 1; second <= 12; second++) {
+        CHECK_INT(scan_later(&world), 0);
+        CHECK_INT(scan_counts(&world)->clients, second >= 11);
+    }
+    CHECK(world.pid[1] == 6 && world.pid[3] == 0);
     scan_stop(&world);
 }
 
@@ -687,6 +717,7 @@ int main(void)
     test_ours();
     test_brokers();
     test_without_numbers();
+    test_young();
     test_new_inode();
     test_cost();
     test_few_descriptors();
