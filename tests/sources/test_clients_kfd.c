@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_clients beside work that no text of a client reports: ROCm, user-mode queues. */
+#include "harness/alloc_fault.h"
 #include "harness/client_machine.h"
 #include "harness/test.h"
 
@@ -124,9 +125,39 @@ static void test_many(void)
     gtel_buf_done(&kfd);
 }
 
+/* No memory for what a process that begins uses: then any client may be its own. */
+static void test_no_memory(void)
+{
+    unsigned hidden = 0;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    test_label = "no memory";
+    for (uint64_t fail_at = 1, last = 1; fail_at <= last; fail_at++) {
+        struct lane lane;
+        put_machine(&text, "");
+        gtel_buf_str(&text, GTEL_STR("at 4s\nfile " KFD "proc/5/pasid\n| 0\n"));
+        put_clients(&text, 700, 4);
+        put_clients(&text, 701, 4);
+        if (!clients_run(&lane, &text, 3))
+            break;
+        lane_step(&lane, 1000);
+        alloc_fault_arm(fail_at);
+        lane_gather(&lane);
+        last = alloc_fault_count();
+        alloc_fault_arm(0);
+        hidden += clients_value(&lane, amdgpu, GTEL_M_PROCESS_COMPUTE, "first") < 0 &&
+                  clients_value(&lane, amdgpu, GTEL_M_PROCESS_DECODE, "first") > 0;
+        lane_done(&lane);
+    }
+    CHECK_INT(hidden, 1); /* once, and the decoder's share stays */
+    test_label = "";
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_cases();
+    test_no_memory();
     test_many();
     return test_result();
 }
