@@ -3,9 +3,11 @@
 #include "base/buf.h"
 #include "host/fs.h"
 #include "recording/tree.h"
+#include "recording/way.h"
 #include "harness/test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static const struct {
     const char *label;
@@ -84,6 +86,8 @@ static const struct {
     {"grow with a bad rate", "grow a 1 x\nend\n", -EINVAL, "START PER_SECOND"},
     {"refuse without an error", "refuse a\nend\n", -EINVAL, "line 1: not an error"},
     {"comments and empty lines", "\n#x\n  \nend\n#y\n\n", 0, ""},
+    {"char with a bad major", "char a x:226\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"char with three numbers", "char a 1:2:3\nend\n", -EINVAL, "MAJOR:MINOR"},
     {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
 };
 
@@ -150,6 +154,19 @@ static void check_limit(const char *label, const char *first, const char *line, 
     gtel_buf_done(&text);
 }
 
+/* A message has its action and its path twice, and a NUL behind each part and the whole. */
+static void test_long_messages(void)
+{
+    char line[4200];
+    int longest = 4095 - (int)sizeof("add@/d") - (int)sizeof("ACTION=add") -
+                  (int)sizeof("DEVPATH=/d") - (int)sizeof("A=");
+    for (int n = longest; n <= longest + 1; n++) {
+        (void)snprintf(line, sizeof(line), "uevent add /d A=%0*d\n", n, 0);
+        check_limit("a message", "", line, 1,
+                    n == longest ? NULL : "line 1: more than 4096 bytes of a message");
+    }
+}
+
 /* A machine that is too large says which limit it is, and in which line. */
 static void test_limits(void)
 {
@@ -173,18 +190,32 @@ static void test_limits(void)
     /* With the blank or the prefix before it in what it becomes. */
     (void)snprintf(line, sizeof(line), "call f %.*s = 1\n", 508, names);
     check_limit("the longest words of a call", "", line, 1, NULL);
-    (void)snprintf(line, sizeof(line), "call f %.*s = 1\n", 510, names);
+    (void)snprintf(line, sizeof(line), "call f %.*s = 1\n", 509, names);
     check_limit("longer words of a call", "", line, 1,
                 "line 1: more than 511 bytes of names in a line");
     (void)snprintf(line, sizeof(line), "library %.*s\n", 502, names);
     check_limit("the longest name", "", line, 1, NULL);
     (void)snprintf(line, sizeof(line), "library %.*s\n", 503, names);
     check_limit("a longer name", "", line, 1, "line 1: more than 511 bytes of names in a line");
+    for (int n = 504; n <= 505; n++) { /* a path is a word of it, too */
+        (void)snprintf(line, sizeof(line), "owner %.*s 1\n", n, names);
+        check_limit("an owner's path", "", line, 1,
+                    n == 504 ? NULL : "line 1: more than 511 bytes of names in a line");
+    }
+    for (int n = 504; n <= 505; n++) {
+        (void)snprintf(line, sizeof(line), "pmu %.*s 0xa 1 1\n", n, names);
+        check_limit("the name of a PMU", "", line, 1,
+                    n == 504 ? NULL : "line 1: more than 511 bytes of names in a line");
+    }
+    (void)snprintf(line, sizeof(line), "ras a %.*s b 1\n", 509, names);
+    check_limit("a word between others", "", line, 1,
+                "line 1: more than 511 bytes of names in a line");
     (void)snprintf(line, sizeof(line), "dir %.*s\n", 511, names);
     check_limit("the longest path", "", line, 1, NULL);
     (void)snprintf(line, sizeof(line), "dir %.*s\n", 512, names);
     check_limit("a longer path", "", line, 1,
                 "line 1: a path must be relative and below 512 bytes");
+    test_long_messages();
 }
 
 static const char machine[] = "# a card\n"
@@ -312,6 +343,73 @@ static int keep_number(void *arg, uint32_t number)
     return seen->n == seen->stop_at ? 7 : 0;
 }
 
+/* Ways as they are walked in recorded machines and in records of real ones. */
+static int64_t follow(void *arg, const char *path, bool follows, char *buf)
+{
+    (void)arg;
+    if (follows && path[0] == 'l') /* "l9" is a link to "l8", and so on; "l0" is none */
+        return path[1] == '\0' || strcmp(path, "l0") == 0
+                   ? 0
+                   : snprintf(buf, GTEL_WAY_MAX, "l%d", atoi(path + 1) - 1);
+    return 0;
+}
+
+static void test_ways(void)
+{
+    static const struct {
+        const char *label;
+        const char *path;
+        const char *to;
+        int parts; /* "/." before it */
+        int rc;
+    } cases[] = {
+        {"nothing", "", "", 0, 0},
+        {"the root", "/", "", 0, 0},
+        {"up from the root", "../../a", "a", 0, 0},
+        {"up from a part of one letter", "a/..", "", 0, 0},
+        {"up from the second part", "a/b/../c", "a/c", 0, 0},
+        {"slashes and dots", "//a/./b//", "a/b", 0, 0},
+        {"links", "l1", "l0", 0, 0},
+        {"a link in another folder", "a/l1", "a/l1", 0, 0},
+        {"as many links as are followed", "l16", "l0", 0, 0},
+        {"one more", "l17", "l1", 0, -ELOOP},
+        {"as many parts as are walked", "a", "a", 64, 0},
+        {"one part more", "a", "", 65, -ENAMETOOLONG},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_way way = {.link = follow};
+        struct gtel_buf path;
+        test_label = cases[i].label;
+        gtel_buf_init(&path, 1 << 10);
+        for (int k = 0; k < cases[i].parts; k++)
+            gtel_buf_str(&path, GTEL_STR("./"));
+        gtel_buf_str(&path, gtel_str_of(cases[i].path));
+        CHECK_INT(gtel_way_go(&way, gtel_buf_text(&path), true), cases[i].rc);
+        CHECK_STR(gtel_str_of(way.path), cases[i].to);
+        gtel_buf_done(&path);
+    }
+    static const char *const unfollowed[][2] = {{"l1", "l1"}, {"l1/b", "l0/b"}, {"a/l1", "a/l1"}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(unfollowed); i++) {
+        struct gtel_way way = {.link = follow};
+        test_label = "the last part is not followed";
+        CHECK_INT(gtel_way_go(&way, gtel_str_of(unfollowed[i][0]), false), 0);
+        CHECK_STR(gtel_str_of(way.path), unfollowed[i][1]);
+    }
+    CHECK_STR(gtel_way_parent(GTEL_STR("/a")), "");
+    CHECK_STR(gtel_way_parent(GTEL_STR("a/b")), "a");
+    /* The longest path: it and its NUL fit. */
+    char text[GTEL_WAY_MAX + 2] = "a/";
+    memset(text + 2, 'x', sizeof(text) - 3);
+    for (size_t n = GTEL_WAY_MAX - 2; n <= GTEL_WAY_MAX; n++) {
+        struct gtel_way way = {.link = follow};
+        bool fits = n < GTEL_WAY_MAX;
+        test_label = "a long path";
+        CHECK_INT(gtel_way_go(&way, (struct gtel_str){text, n}, true), fits ? 0 : -ENAMETOOLONG);
+        CHECK_INT(way.n, fits ? n : 1);
+    }
+    test_label = "";
+}
+
 static void test_numbers(const struct gtel_env *env)
 {
     struct seen seen = {.n = 0};
@@ -426,6 +524,7 @@ int main(void)
     test_parse();
     test_no_echo();
     test_limits();
+    test_ways();
     test_listeners();
     with_machine(machine, test_states);
     with_machine(processes, test_processes);
