@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `gtel capture` writes and says of GPUs whose values are no files.
+"""What `gtel capture` writes and says of GPUs whose values are no files, and of what Windows refuses.
 
     capture_nvidia.py PROGRAM FIXTURES OUT
 """
@@ -41,6 +41,40 @@ CASES = [
 ]
 
 
+# Answers of Windows for which there is no machine, in the place of lines of the one here.
+OPEN = "call D3DKMTOpenAdapterFromDeviceName"
+INFO = "call D3DKMTQueryAdapterInfo"
+ANSWERS = [
+    {f"{INFO} 0 25 0 = 1 3D\n": f"{INFO} 0 25 0 = !0xc0000022\n",
+     f"{INFO} 0 25 1 = 6 Copy\n": f"{INFO} 0 25 1 = untouched\n",
+     f"{INFO} 0 25 4 = 0 Compute\n": f"{INFO} 0 25 4 = !0xc000000d\n"},
+    {f"{OPEN} 0 = 0xf814\n": f"{OPEN} 0 = !0xc0000022\n"},
+    {f"{OPEN} 0 = 0xf814\n": f"{OPEN} = !nosymbol\n"},
+    {f"{OPEN} 0 = 0xf814\n": "call D3DKMTCloseAdapter = !nosymbol\n"},
+    {f"{INFO} 0 70 = 4:3\n": f"{INFO} = !nosymbol\n",
+     f"{INFO} 0 13 = 4:3200\n": "call D3DKMTQueryStatistics = !nosymbol\n"},
+]
+
+
+def check_answers(program, fixtures, out):
+    """Each is in the captured machine as it was given."""
+    with open(f"{fixtures}/win-b580.tree", encoding="utf-8") as file:
+        source = file.read()
+    for answers in ANSWERS:
+        text = source
+        for line, other in answers.items():
+            text = text.replace(line, other)
+        with open(f"{out}.other", "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run([program, "capture", out, "--root", f"{out}.other", "--interval", "1s"],
+                       capture_output=True, timeout=60, check=True)
+        with open(out, encoding="utf-8") as file:
+            text = file.read()
+        missing = [other for other in answers.values() if other not in text]
+        if missing:
+            sys.exit(f"lacks {missing}\n{text}")
+
+
 def main():
     """All machines."""
     program, fixtures, out = sys.argv[1:]
@@ -60,6 +94,7 @@ def main():
             sys.exit(f"{name}: names a kernel, but no file does\n{text[:400]}")
         if not said and "values of GPU" in done.stderr:
             sys.exit(f"{name}: has a source, but\n{done.stderr}")
+    check_answers(program, fixtures, out)
 
 
 main()
