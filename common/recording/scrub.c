@@ -180,8 +180,7 @@ void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name)
     learn_user(scrub, name);
     if (domain < alone.n)
         alone = gtel_str_skip(alone, domain + 1);
-    if (alone.n < name.n)
-        learn_user(scrub, alone);
+    learn_user(scrub, alone);
 }
 
 /*

@@ -63,8 +63,8 @@ struct gtel_scrub {
 
 void gtel_scrub_done(struct gtel_scrub *scrub);
 /*
- * Names that are replaced from now on: of a host with or without its domain, of a user. Empty ones,
- * those below three bytes and "localhost" are skipped.
+ * Names that are replaced from now on: of a host or a user, each with or without its domain. Empty
+ * ones, those below three bytes and "localhost" are skipped.
  */
 void gtel_scrub_host(struct gtel_scrub *scrub, struct gtel_str name);
 void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name);

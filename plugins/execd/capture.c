@@ -89,7 +89,7 @@ static void learn_facts(struct gtel_scrub *scrub, struct gtel_str text)
         if (!gtel_str_starts(line, user) || gtel_str_eq(host, GTEL_STR("NT AUTHORITY")))
             continue;
         gtel_scrub_host(scrub, host.n < name.n ? host : GTEL_STR_NONE);
-        gtel_scrub_user(scrub, gtel_str_skip(name, host.n < name.n ? host.n + 1 : 0));
+        gtel_scrub_user(scrub, name);
     }
 }
 
