@@ -155,6 +155,30 @@ static void test_device_sleep(void)
     end(&machine);
 }
 
+/*
+ * Asleep between 2 s and 3 s, and as no gather has met it, only its kernel's count of that time
+ * shows it: no share of idle time spans it, whether the count grows or begins again.
+ */
+static void test_missed_sleep(void)
+{
+    static const char text[] =
+        LINKS ENERGY "grow " CARD "/drm/card1/gt/gt0/rc6_residency_ms 1000 400\n"
+                     "file " CARD "/power/runtime_suspended_time\n| 1000\n"
+                     "at 2500ms\nfile " CARD "/power/runtime_suspended_time\n| 1001\n"
+                     "at 5500ms\nfile " CARD "/power/runtime_suspended_time\n| 1000\nend\n";
+    struct machine machine;
+    test_label = "a sleep that no gather has met";
+    if (!begin(&machine, text, "1h", "0s"))
+        return;
+    for (int s = 0; s < 9; s++) {
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_FREQUENCY_IDLE], s > 0 && s != 3 && s != 6);
+        CHECK_INT(machine.count[GTEL_M_POWER], s > 0);
+        gtel_env_tree_step(&machine.env, second_ns);
+    }
+    end(&machine);
+}
+
 /* A search for GPUs that fails says nothing about those that are known: they are read on. */
 static void test_failed_look(void)
 {
@@ -584,6 +608,7 @@ int main(void)
     test_late_answer();
     test_reload();
     test_device_sleep();
+    test_missed_sleep();
     test_failed_look();
     test_tries();
     test_indirect();
