@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GPUs that a DRM driver has. */
+#include "base/buf.h"
+#include "base/compiler.h"
 #include "harness/env_fault.h"
 #include "host/drm.h"
 #include "recording/tree.h"
@@ -135,6 +137,71 @@ static void check_missed(struct env_fault *fault)
     gtel_arena_done(&arena);
 }
 
+#define LONGEST "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" /* 63 bytes */
+#define SLOT "xe\n| PCI_SLOT_NAME="
+
+/* What a list does not hold is counted, and no name is cut. */
+static void check_limits(void)
+{
+    static const struct {
+        const char *label;
+        const char *driver;
+        const char *key;
+        const char *vendor;
+        unsigned cards; /* of that device */
+        unsigned accels;
+        size_t devices;
+        size_t nodes;
+        size_t missed;
+    } cases[] = {
+        {"the longest driver", LONGEST, "gpu0", "0x1", 1, 0, 1, 1, 0},
+        {"a longer driver", "0" LONGEST, "gpu0", "0x1", 1, 0, 0, 0, 1},
+        {"the longest key", "xe", LONGEST, "0x1", 1, 0, 1, 1, 0},
+        {"a longer key", "xe", "0" LONGEST, "0x1", 1, 0, 0, 0, 1},
+        {"the longest name of a slot", SLOT LONGEST, "gpu0", "0x1", 1, 0, 1, 1, 0},
+        {"a longer one", SLOT "0" LONGEST, "gpu0", "0x1", 1, 0, 0, 0, 1},
+        {"the largest vendor", "xe", "0000:01:00.0", "0xffff", 1, 0, 1, 1, 0},
+        {"no vendor", "xe", "0000:01:00.0", "0x10000", 1, 0, 0, 0, 1},
+        {"as many cards as fit", "xe", "gpu0", "0x1", GTEL_DRM_NODES_MAX, 0, 1, GTEL_DRM_NODES_MAX,
+         0},
+        {"two more", "xe", "gpu0", "0x1", GTEL_DRM_NODES_MAX + 2, 0, 1, GTEL_DRM_NODES_MAX, 2},
+        {"and accelerators", "xe", "gpu0", "0x1", GTEL_DRM_NODES_MAX - 1, 2, 2, GTEL_DRM_NODES_MAX,
+         1},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_arena arena = {0};
+        struct gtel_drm_devices list = {0};
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        char error[100];
+        test_label = cases[i].label;
+        gtel_buf_reset(&text);
+        gtel_buf_printf(&text, "file d/%s/uevent\n| DRIVER=%s\nfile d/%s/vendor\n| %s\n",
+                        cases[i].key, cases[i].driver, cases[i].key, cases[i].vendor);
+        for (unsigned n = 0; n < cases[i].cards; n++)
+            gtel_buf_printf(&text, "link sys/class/drm/card%u/device -> ../../../../d/%s\n", n,
+                            cases[i].key);
+        for (unsigned n = 0; n < cases[i].accels; n++)
+            gtel_buf_printf(&text, "link sys/class/accel/accel%u/device -> ../../../../d/%s\n", n,
+                            cases[i].key);
+        gtel_buf_str(&text, GTEL_STR("end\n"));
+        if (!CHECK(gtel_tree_parse(gtel_buf_text(&text), &tree, error, sizeof(error)) == 0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+            break;
+        CHECK_INT(gtel_drm_devices(&env, &arena, false, &list), 0);
+        CHECK_INT(list.n, cases[i].devices);
+        CHECK_INT(list.nodes, cases[i].nodes);
+        CHECK_INT(list.missed, cases[i].missed);
+        gtel_arena_done(&arena);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof(name_cases) / sizeof(name_cases[0]); i++) {
@@ -156,5 +223,6 @@ int main(void)
     check_missed(&fault);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
+    check_limits();
     return test_result();
 }
