@@ -213,6 +213,38 @@ static void test_many_pods(void)
     gtel_tree_free(tree);
 }
 
+/* Of a folder with more names than are compared it is not known what the others are. */
+static void test_many_names(void)
+{
+    for (unsigned before = GTEL_PODS_FILES_MAX - 1; before <= GTEL_PODS_FILES_MAX; before++) {
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_pods pods = {.n = 0};
+        struct gtel_buf text;
+        bool fits = before < GTEL_PODS_FILES_MAX;
+        test_label = fits ? "the last name" : "one more";
+        gtel_buf_init(&text, 1 << 20);
+        for (unsigned i = 0; i < before; i++)
+            gtel_buf_printf(&text, "dir var/log/containers/a%u\n", i);
+        gtel_buf_str(&text,
+                     gtel_str_of(links + strlen("link var/log/containers/other-1_ml_main-" ID2
+                                                ".log -> /x\n")));
+        gtel_buf_char(&text, '\0');
+        const char *const parts[] = {text.p};
+        if (make_machine(parts, 1, &tree, &env)) {
+            const struct gtel_pod *pod =
+                gtel_pods_find(&pods, &env, GTEL_STR(UUID), GTEL_STR(ID), 42);
+            CHECK(pod && (pod->pod[0] != '\0') == fits);
+            CHECK_INT(pods.error[0], fits ? 0 : -E2BIG);
+            gtel_pods_done(&pods);
+            gtel_env_tree_done(&env);
+            gtel_tree_free(tree);
+        }
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
 /* The list of mounts is read whole, though the kernel gives it in pieces. */
 static void test_mountinfo(void)
 {
@@ -289,6 +321,7 @@ int main(void)
     test_pods();
     test_pods_later();
     test_many_pods();
+    test_many_names();
     test_mountinfo();
     test_ordinary_user();
     return test_result();
