@@ -63,6 +63,8 @@ static void read_facts(const char *text, struct gtel_host_facts *ret)
 #define STATUS "file proc/self/status\n"
 #define GROUP "file etc/group\n| root:x:0:\n| short\n| render:x:105:bob\n"
 
+#define PLIST "file System/Library/CoreServices/SystemVersion.plist\n"
+
 /* Bits of capability.h: 38 PERFMON, 21 SYS_ADMIN, 19 SYS_PTRACE, 12 NET_ADMIN. */
 static const struct {
     const char *text;
@@ -107,6 +109,15 @@ static const struct {
                                                "known\n"},
     {"file windows/system\nend\n", "  system        Windows, version not known\n"
                                    "  user          not known; administrator: not known\n"},
+    /* macOS: the string behind its key, and no other one. */
+    {PLIST "|   <key>ProductCopyright</key>\n|   <string>1983-2026</string>\n"
+           "|   <key>ProductVersion</key>\n|   <string>15.3.1</string>\n"
+           "|   <key>iOSSupportVersion</key>\n|   <string>18.3</string>\nend\n",
+     "  system        macOS, version 15.3.1\n"},
+    {PLIST "|   <key>ProductVersion</key>\n|   <true/>\n|   <string>15.3.1</string>\nend\n",
+     "  system        macOS, version not known\n"},
+    {"error System/Library/CoreServices/SystemVersion.plist EIO\nend\n",
+     "  system        macOS, version not known\n"},
 };
 
 static void test_hosts(void)
