@@ -3,6 +3,7 @@
 #include "lanes/wire.h"
 #include "harness/test.h"
 #include "host/env.h"
+#include "sources/source.h"
 
 #include <errno.h>
 
@@ -75,6 +76,50 @@ static void test_damage(struct gtel_str payload)
     }
     gtel_batch_done(&batch);
     gtel_registry_done(&registry);
+}
+
+/* Where each reading comes from, and all that is known of a GPU. */
+static void test_origins(void)
+{
+    struct gtel_registry lane = {0};
+    struct gtel_registry front = {0};
+    struct gtel_batch sent = {0};
+    struct gtel_batch got = {0};
+    static struct gtel_wire_map map;
+    const struct gtel_answer answer = {.request = 1};
+    struct gtel_answer back = {0};
+    struct gtel_device *device = NULL;
+    struct gtel_buf buf;
+    struct gtel_frame frame;
+    size_t used = 0;
+    char text[32];
+    test_label = "origins";
+    gtel_buf_init(&buf, 1 << 20);
+    CHECK_INT(gtel_registry_add(&lane, GTEL_STR("0000:03:00.0"), &device), 0);
+    for (int l = 0; l < GTEL_LABEL_COUNT; l++) {
+        (void)snprintf(text, sizeof(text), "label %d", l);
+        gtel_device_label(&lane, device, (enum gtel_label)l, gtel_str_of(text));
+    }
+    for (size_t s = 0; gtel_sources[s]; s++)
+        for (size_t o = 0; gtel_sources[s]->origins[o]; o++) {
+            sent.source = (uint8_t)s;
+            sent.origin = (uint8_t)o;
+            gtel_batch_u64(&sent, device, GTEL_M_FAN_RPM, GTEL_STR_NONE, 1000 * s + o);
+        }
+    gtel_wire_answer(&buf, &answer, &lane, true, &sent);
+    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+    CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &got, &back), 0);
+    CHECK(got.n == sent.n && got.n > 20 && front.n == 1);
+    for (size_t i = 0; i < got.n; i++)
+        CHECK_INT(got.reading[i].value.u64, 1000 * got.reading[i].source + got.reading[i].origin);
+    for (int l = 0; l < GTEL_LABEL_COUNT && front.n == 1; l++)
+        CHECK_STR(gtel_str_of(front.device[0]->label[l]), device->label[l]);
+    test_label = "";
+    gtel_buf_done(&buf);
+    gtel_batch_done(&sent);
+    gtel_batch_done(&got);
+    gtel_registry_done(&lane);
+    gtel_registry_done(&front);
 }
 
 static void test_answer(void)
@@ -695,6 +740,7 @@ static void test_small_damage(void)
 int main(void)
 {
     test_answer();
+    test_origins();
     test_return();
     test_findings();
     test_others();
