@@ -167,8 +167,8 @@ static void test_broken_sensor(void)
 
 /*
  * Nonsense of Battlemage up to 6.16: 300 MJ within a second at a limit of 200 W. The step is left
- * out, a minute stays silent, then the counter has begun again, so that no rate spans the minute:
- * 100 × (62 - 2) J. The package's counter does not stand in for it meanwhile.
+ * out, a minute stays silent, then the counter begins again, so that no rate spans the minute: with
+ * 0 J at 62 s. The package's counter does not stand in for it meanwhile.
  */
 static void test_energy_gate(void)
 {
@@ -193,7 +193,7 @@ static void test_energy_gate(void)
         if (got && t < 2)
             CHECK_NEAR(got->value.f64, 1000 + 100.0 * t, 1e-6);
         if (got && t >= 62)
-            CHECK_NEAR(got->value.f64, 100.0 * (t - 2), 1e-6);
+            CHECK_NEAR(got->value.f64, 100.0 * (t - 62), 1e-6);
         machine_step(&machine, 1000);
     }
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);

@@ -90,7 +90,6 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
     state->counter.most = watts_bound(sample) / attr->kind.scale;
     enum gtel_counter_result result = gtel_counter_add(&state->counter, value, t_ns);
     if (result == GTEL_COUNTER_IMPOSSIBLE) {
-        state->counter.sum = 0; /* so that no rate spans the step */
         state->suspect_until_ns = t_ns + suspect_ns;
     } else if (result != GTEL_COUNTER_STEP) { /* the first one, or the driver was loaded again */
         state->counter.sum = value;
@@ -100,8 +99,12 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
     bool is_stuck = value + 1 == state->reported_plus_1;
     if (!sample->is_between)
         state->reported_plus_1 = value + 1;
-    if (value > 0 && !is_stuck && t_ns >= state->suspect_until_ns)
-        put_f64(sample, attr, (double)state->counter.sum * attr->kind.scale);
+    if (value == 0 || is_stuck || t_ns < state->suspect_until_ns || sample->is_between)
+        return;
+    if (state->suspect_until_ns > 0)
+        state->counter.sum = 0; /* so that no rate spans the step */
+    state->suspect_until_ns = 0;
+    put_f64(sample, attr, (double)state->counter.sum * attr->kind.scale);
 }
 
 /*
