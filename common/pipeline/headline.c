@@ -59,7 +59,7 @@ static void keep_best(struct gtel_headline *headline)
     for (size_t i = 0; i < GTEL_HEADLINE_RULES; i++) {
         uint32_t rank = headline->choice[i].rank;
         uint32_t best = headline->best[i] - 1; /* UINT32_MAX: none */
-        if (headline->choice[i].n > 0 && rank < best &&
+        if (headline->choice[i].series && rank < best &&
             !(is_counter(i) && is_same_source(rank, best)))
             headline->best[i] = rank + 1;
     }
@@ -156,6 +156,9 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     if (!now->device || now->device->index >= headlines->n)
         return;
     struct gtel_headline *headline = &headlines->device[now->device->index];
+    if (headline->arrivals != now->device->arrivals)
+        memset(headline->best, 0, sizeof(headline->best)); /* of a GPU before it, or a driver */
+    headline->arrivals = now->device->arrivals;
     if (!is_missing)
         record_counters(headline, now);
     if (rule_of[now->metric] == 0 || now->is_apart)

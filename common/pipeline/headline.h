@@ -7,8 +7,8 @@
  * Which source and part a headline is made from changes only when the one before has been silent
  * for long, as for every series (pipeline/series.h); a part whose name is less preferred never
  * follows on a better one of the same source. A counter never goes on with another part of the same
- * source, better or not: what would be stored is a jump. A value that needs several parts is
- * missing when one of them is.
+ * source, better or not: what would be stored is a jump. Both hold until the device has come again.
+ * A value that needs several parts is missing when one of them is.
  *
  * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU,
  * which also stands in for classes that a better source lacks; else the share of time in which the
@@ -60,6 +60,7 @@ struct gtel_headline {
     struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
     struct gtel_headline_choice all;    /* busy engines of sources that have all of a GPU */
     uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
+    uint32_t arrivals;                  /* of the device in the last sample: kept */
     uint32_t idle_samples;              /* that had such idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */
     uint32_t idle_parts;                /* graphics parts with idle time in this sample */

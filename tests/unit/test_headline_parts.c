@@ -395,10 +395,43 @@ static void test_idle_gaps(void)
     gtel_headlines_done(&headlines);
 }
 
+/* The GPU that has come to the address has less: its part stands for it once the other is silent.
+ */
+static void test_return(void)
+{
+    static const struct {
+        const char *label;
+        enum gtel_headline_rule rule;
+        enum gtel_metric metric;
+    } cases[] = {{"return of a gauge", GTEL_HEADLINE_POWER, GTEL_M_POWER},
+                 {"return of a counter", GTEL_HEADLINE_ENERGY, GTEL_M_ENERGY}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_headlines headlines = {0};
+        struct gtel_series series[2] = {{.rank = 1}, {.rank = 1}};
+        struct gtel_reading reading;
+        uint32_t rank;
+        test_label = cases[i].label;
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        add_part(&headlines, &series[0], cases[i].metric, "card", 7);
+        CHECK(gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank));
+        two_devices[0].arrivals++;
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        add_part(&headlines, &series[0], cases[i].metric, "card", -7);
+        add_part(&headlines, &series[1], cases[i].metric, "pkg", 7);
+        CHECK(!gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank));
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        add_part(&headlines, &series[1], cases[i].metric, "pkg", 7);
+        CHECK(gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank));
+        gtel_headlines_done(&headlines);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_parts();
     test_late_part();
+    test_return();
     test_made();
     test_forgets();
     test_idle_parts();
