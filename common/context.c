@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request that was not answered for so many gathers: its helper hangs. */
+/* A request or a start that was not answered for so many gathers: its helper hangs. */
 enum { HANGING_GATHERS = 10 };
 
 static const uint64_t close_wait_ns = 200000000;
@@ -567,8 +567,7 @@ static bool is_any_waiting(const struct gtel_context *context)
 {
     for (size_t i = 0; i < context->lanes; i++) {
         const struct gtel_lane *lane = &context->lane[i];
-        bool is_hanging =
-            lane->state == GTEL_LANE_BUSY && context->request - lane->request >= HANGING_GATHERS;
+        bool is_hanging = context->request - lane->request >= HANGING_GATHERS;
         if (gtel_lane_is_waiting(lane) && !is_hanging)
             return true;
     }
@@ -638,7 +637,7 @@ void gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     if (!is_folding(context)) /* what primed the counters is not emitted */
         forget_windows(context);
     for (size_t i = 0; i < context->lanes; i++)
-        gtel_lane_tick(&context->lane[i], now_ns);
+        gtel_lane_tick(&context->lane[i], context->request, now_ns);
     wait_for_lanes(context, wait_ns);
     if (has_slept) /* an answer from before the sleep has set bases again */
         gtel_series_forget_bases(&context->series);

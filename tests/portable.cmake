@@ -55,13 +55,15 @@ if(GTEL_NVML)
   endfunction()
   gtel_odd_helper(silent "")
   gtel_odd_helper(noise "this is no frame at all\\n")
+  gtel_odd_helper(half "GTEL")
   gtel_odd_helper(other "GTEL\\001\\000\\000\\000\\005\\000\\000\\0009.8.7")
   gtel_odd_helper(steers
     "GTEL\\001\\000\\000\\000\\007\\000\\000\\000\\033[31m\\302\\233")
   set(GTEL_TEST_ARGS ${drive}$<TARGET_FILE:gtel_played>
     ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree
     ${drive}$<TARGET_FILE:odd_helper_silent> ${drive}$<TARGET_FILE:odd_helper_noise>
-    ${drive}$<TARGET_FILE:odd_helper_other> ${drive}$<TARGET_FILE:odd_helper_steers>)
+    ${drive}$<TARGET_FILE:odd_helper_other> ${drive}$<TARGET_FILE:odd_helper_steers>
+    ${drive}$<TARGET_FILE:odd_helper_half>)
   gtel_test(unit.lanes unit/test_lanes.c harness/lane_machine.c harness/system_${os}.c
     harness/helper_process_${os}.c)
   unset(GTEL_TEST_ARGS)

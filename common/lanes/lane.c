@@ -194,7 +194,7 @@ static void drain_idle(struct gtel_lane *lane)
         (void)gtel_lane_receive(lane, &none); /* no answer is due: one would be nonsense */
 }
 
-void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
+void gtel_lane_tick(struct gtel_lane *lane, uint64_t number, uint64_t now_ns)
 {
     int status;
     lane->tick_ns = now_ns;
@@ -216,6 +216,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
     }
     if (lane->started_ns > 0 && !lane->is_renewed && !is_inline(lane))
         lane->restarts++; /* a restart that it asked for is no accident */
+    lane->request = number;
     lane->started_ns = now_ns;
     lane->state = is_inline(lane) ? GTEL_LANE_IDLE : GTEL_LANE_GREETING;
 }

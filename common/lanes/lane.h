@@ -49,7 +49,8 @@ struct gtel_lane {
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
     struct gtel_wire_map map;
-    uint64_t request;          /* number of the request that is out, or was answered last */
+    uint64_t request;          /* number of the request that is out or was answered last, or of that
+                                  in whose gather the helper was started */
     uint64_t request_ns;       /* when the gather of that request began, on the env's clock */
     uint64_t request_wall_ns;  /* the same as time of day */
     uint64_t started_ns;       /* when a helper was started last; 0: none was */
@@ -83,8 +84,8 @@ void gtel_lane_close(struct gtel_lane *lane);
  */
 void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
 
-/* Starts the helper when that is due. now_ns: the env's clock. */
-void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns);
+/* Starts the helper when that is due. number: of this gather's request. now_ns: the env's clock. */
+void gtel_lane_tick(struct gtel_lane *lane, uint64_t number, uint64_t now_ns);
 /*
  * Sends a request unless one is out or the helper has not greeted. now_ns, wall_ns: when its gather
  * began. with_findings: also for what is missing. Inline: does the work.

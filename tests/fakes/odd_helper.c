@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper that says the bytes ODD_BYTES and lives on for a second; without bytes it ends. */
+/* A helper that says the bytes ODD_BYTES and lives on for ten seconds; without bytes it ends. */
 #include "harness/helper_self.h"
 #include "lanes/channel.h"
 #include "lanes/peer.h"
@@ -12,6 +12,6 @@ int main(void)
     if (!helper_self_open() ||
         gtel_peer_send(HELPER_SELF_WAY, (struct gtel_str){bytes, sizeof(bytes) - 1}) < 0)
         return 1;
-    gtel_channel_nap(1000000000);
+    gtel_channel_nap(10000000000);
     return 0;
 }

@@ -88,7 +88,7 @@ static void test_tries(void)
         const uint32_t *tries = cases[i].tries;
         for (uint32_t gather = 1; gather < 211 && tries[n] > 0; gather++) {
             front.lane.start_error = 0;
-            gtel_lane_tick(&front.lane, gather * cases[i].step_s * second_ns);
+            gtel_lane_tick(&front.lane, 1, gather * cases[i].step_s * second_ns);
             if (front.lane.start_error == 0)
                 continue;
             CHECK_INT(front.lane.start_error, -ENOENT);
@@ -122,7 +122,7 @@ static void test_probes(void)
         return;
     CHECK_INT(gtel_option_number(&front.options, GTEL_O_RESCAN), 30 * second_ns);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        gtel_lane_tick(&front.lane, cases[i].now_s * second_ns);
+        gtel_lane_tick(&front.lane, 1, cases[i].now_s * second_ns);
         CHECK_INT(front.lane.start_error != 0, cases[i].is_tried);
         gtel_env_tree_step(&front.env, second_ns);
     }
@@ -196,7 +196,7 @@ static void test_totals(void)
     answer(&front, &first);
     CHECK_INT(front.lane.past.errors + front.lane.past.dropped, 0);
     lane_front_hang_up(&front);
-    gtel_lane_tick(&front.lane, 0);
+    gtel_lane_tick(&front.lane, 1, 0);
     CHECK_STR(gtel_str_of(front.log), "lane kernel: helper ended; starting it again");
     CHECK_INT(front.level, GTEL_LOG_WARNING);
     CHECK_INT(front.lane.past.errors, 3);
@@ -367,7 +367,7 @@ static void test_many_words(void)
         for (size_t k = 0; k < cases[i].words; k++)
             more[k] = "word";
         front.lane.setup.helper_args = more;
-        gtel_lane_tick(&front.lane, second_ns);
+        gtel_lane_tick(&front.lane, 1, second_ns);
         CHECK_INT(front.lane.start_error, cases[i].error);
         lane_front_close(&front);
     }

@@ -26,7 +26,7 @@ static bool start_script(struct lane_front *front, const char *script)
                close(fd) == 0))
         return false;
     front->lane.setup.helper = script_path;
-    gtel_lane_tick(&front->lane, second_ns);
+    gtel_lane_tick(&front->lane, 1, second_ns);
     CHECK_INT(front->lane.start_error, 0);
     CHECK_INT(front->lane.started_ns, second_ns);
     return CHECK(front->lane.state == GTEL_LANE_GREETING && front->lane.channel.pid > 0);
@@ -178,7 +178,7 @@ static void test_failed_starts(void)
         next[i] = dup(0);
         CHECK(close(next[i]) == 0);
         for (uint64_t k = 1; k < 400 && i == 0; k++)
-            gtel_lane_tick(&front.lane, k * second_ns);
+            gtel_lane_tick(&front.lane, 1, k * second_ns);
     }
     CHECK(front.lane.start_error < 0);
     CHECK_INT(next[1], next[0]);

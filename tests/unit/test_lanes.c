@@ -4,9 +4,9 @@
  * helpers that are missing, of another version, or not ours at all, and libraries and cards that go
  * and come.
  *
- *     test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS
+ *     test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF
  *
- * The last four are helpers that are not ours (fakes/odd_helper.c).
+ * The last five are helpers that are not ours (fakes/odd_helper.c).
  */
 #include "harness/helper_process.h"
 #include "harness/lane_machine.h"
@@ -142,6 +142,29 @@ static void test_bad_helpers(const char *tree, char **helpers)
     }
 }
 
+/* A helper that never says hello: it is waited for as long as one that does not answer. */
+static void test_half_hello(const char *tree, const char *helper)
+{
+    static struct lane_machine machine;
+    static const uint64_t deadline_ns = 10000000;
+    uint64_t shortest_ns = UINT64_MAX;
+    char error[64];
+    test_label = "half a hello";
+    if (!lane_machine_start(&machine, helper, tree))
+        return;
+    CHECK_INT(
+        gtel_option_set(&machine.options, GTEL_O_DEADLINE, GTEL_STR("10ms"), error, sizeof(error)),
+        0);
+    for (int i = 0; i < 20; i++) {
+        uint64_t spent_ns = lane_machine_gather(&machine);
+        CHECK(i >= 10 || spent_ns >= deadline_ns);
+        shortest_ns = spent_ns < shortest_ns ? spent_ns : shortest_ns;
+    }
+    CHECK(shortest_ns < deadline_ns);
+    CHECK(helper_of("nvml") > 0); /* and not killed */
+    lane_machine_stop(&machine);
+}
+
 static void *run_thread(void *arg)
 {
     char **argv = arg;
@@ -168,14 +191,15 @@ static void test_threads(char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc != 7) {
-        fprintf(stderr, "usage: test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS\n");
+    if (argc != 8) {
+        fprintf(stderr, "usage: test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF\n");
         return 2;
     }
     test_inherited(argv[1], argv[2]);
     test_appearing(argv[1], argv[2]);
     test_vanishing(argv[1], argv[2]);
     test_bad_helpers(argv[2], argv + 3);
+    test_half_hello(argv[2], argv[7]);
     test_threads(argv);
     return test_result();
 }
