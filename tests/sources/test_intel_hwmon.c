@@ -305,6 +305,53 @@ static void test_most_energy(void)
     machine_done(&machine);
 }
 
+static void stall(void *arg, enum fault_op op, const char *path)
+{
+    if (op == FAULT_READ && gtel_str_ends(gtel_str_of(path), GTEL_STR("/runtime_status")))
+        gtel_env_tree_step(arg, 300000000);
+}
+
+/* A helper that gets no processor time after it has begun: what it reads then is as late. */
+static void test_stalled(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        CARD("xe") "grow " DEVICE "/hwmon/hwmon2/energy1_input 1000000 100000000\n"
+        "file " DEVICE "/tile0/gt0/gtidle/name\n| gt0-rc\n"
+        "grow " DEVICE "/tile0/gt0/gtidle/idle_residency_ms 7 500\n"
+        "file " DEVICE "/power/runtime_status\n| active\nend\n";
+    /* clang-format on */
+    static const struct {
+        const char *label;
+        enum gtel_metric metric;
+        double want; /* each second */
+    } counters[] = {{"energy, stalled", GTEL_M_ENERGY, 100},
+                    {"idle time, stalled", GTEL_M_FREQUENCY_IDLE_TIME, 0.5}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(counters); i++) {
+        struct machine machine;
+        double value[2] = {0, 0};
+        uint64_t t_ns[2] = {0, 0};
+        test_label = counters[i].label;
+        if (!CHECK(machine_init(&machine, text, "xe")))
+            return;
+        for (size_t t = 0; t < 2; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            const struct gtel_reading *got =
+                machine_find(&machine, NULL, counters[i].metric, NULL, NULL);
+            value[t] = CHECK(got != NULL) ? gtel_reading_number(got) : 0;
+            t_ns[t] = got ? got->t_ns : 0;
+            machine_step(&machine, 1000);
+            machine.fault->watch = stall;
+            machine.fault->watch_arg = &machine.tree_env;
+        }
+        CHECK_NEAR((value[1] - value[0]) / ((double)(t_ns[1] - t_ns[0]) / 1e9), counters[i].want,
+                   1e-6);
+        machine.fault->watch = NULL;
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 /* When counters that turn are read at the latest: each 2 min with energy, else each hour. */
 static void test_kept(void)
 {
@@ -383,6 +430,7 @@ int main(void)
     test_fans();
     test_steps_of_energy();
     test_most_energy();
+    test_stalled();
     test_kept();
     test_retries();
     return test_result();

@@ -309,8 +309,11 @@ static bool is_unavailable(const struct gtel_attr_sample *sample, const struct g
 static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
     char buf[GTEL_FS_TEXT_MAX];
+    const struct gtel_env *env = sample->card->cards->env;
     struct gtel_str text;
-    int r = gtel_fs_read(sample->card->cards->env, &attr->file, buf, sizeof(buf), &text);
+    if (gtel_attr_is_kept(attr)) /* what was read before it may have taken long */
+        sample->batch->t_ns = gtel_env_now(env);
+    int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
     if (r < 0 && is_unavailable(sample, attr, r))
         return 0;
     if (r == 0 && text.n > 0 && text.p[text.n - 1] == '\0') /* as of some captures */
