@@ -216,6 +216,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t number, uint64_t now_ns)
     }
     if (lane->started_ns > 0 && !lane->is_renewed && !is_inline(lane))
         lane->restarts++; /* a restart that it asked for is no accident */
+    gtel_wire_map_renew(&lane->map);
     lane->request = number;
     lane->started_ns = now_ns;
     lane->state = is_inline(lane) ? GTEL_LANE_IDLE : GTEL_LANE_GREETING;

@@ -264,6 +264,18 @@ int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_
     return 0;
 }
 
+void gtel_wire_map_renew(struct gtel_wire_map *map)
+{
+    for (size_t i = 0; i < GTEL_DEVICES_MAX; i++)
+        map->arrivals[i] = map->arrivals[i] > 0 ? UINT32_MAX : 0;
+}
+
+static bool differs(const struct gtel_device *device, const struct gtel_str *label,
+                    enum gtel_label l)
+{
+    return label[l].n > 0 && !gtel_str_eq(label[l], gtel_str_of(device->label[l]));
+}
+
 /* One device: known ones keep their place, so a lane's index means the same device for ever. */
 static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
                        struct gtel_wire_map *map, size_t i)
@@ -287,10 +299,14 @@ static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
             return r == -ENOMEM ? r : -EPROTO;
     }
     uint32_t *reported = &map->arrivals[device->index];
-    bool has_returned = *reported != 0 && *reported != arrivals;
-    bool may_be_other = has_returned && label[GTEL_LABEL_INSTANCE].n > 0; /* numbers return */
+    bool is_part = label[GTEL_LABEL_INSTANCE].n > 0;
     bool is_other =
         *reported != arrivals && gtel_device_label_id(registry, device, label[GTEL_LABEL_PCI_ID]);
+    bool has_returned =
+        *reported == UINT32_MAX
+            ? is_other || differs(device, label, is_part ? GTEL_LABEL_UUID : GTEL_LABEL_DRIVER)
+            : *reported != 0 && *reported != arrivals;
+    bool may_be_other = has_returned && is_part; /* numbers return */
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++) {
         /* These may change while the driver is reloaded. */
         if (l >= GTEL_LABEL_CARD || is_other || (l == GTEL_LABEL_DRIVER && has_returned) ||

@@ -68,11 +68,13 @@ struct gtel_wire_map {
     struct gtel_device *device[GTEL_DEVICES_MAX]; /* NULL: no room was left for it */
     bool is_present[GTEL_DEVICES_MAX];
     size_t n;
-    /* By the front end's index: as reported last, also by a helper before this one; 0: never. */
+    /* By the front end's index: as reported last; 0: never; UINT32_MAX: by an earlier helper. */
     uint32_t arrivals[GTEL_DEVICES_MAX];
     uint64_t version; /* grows when an answer brought devices */
 };
 
+/* A new helper is started, which counts arrivals from 1. */
+void gtel_wire_map_renew(struct gtel_wire_map *map);
 /*
  * Reads an answer's payload: devices into registry and map, readings into batch (appended; their
  * strings borrow from payload), failures into batch->failed by the front end's device index, and

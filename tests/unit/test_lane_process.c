@@ -26,7 +26,9 @@ static bool start_script(struct lane_front *front, const char *script)
                close(fd) == 0))
         return false;
     front->lane.setup.helper = script_path;
+    front->lane.map.arrivals[0] = 7;
     gtel_lane_tick(&front->lane, 1, second_ns);
+    CHECK_INT(front->lane.map.arrivals[0], UINT32_MAX); /* the helper counts from 1 */
     CHECK_INT(front->lane.start_error, 0);
     CHECK_INT(front->lane.started_ns, second_ns);
     return CHECK(front->lane.state == GTEL_LANE_GREETING && front->lane.channel.pid > 0);

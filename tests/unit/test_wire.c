@@ -630,12 +630,27 @@ static void test_again(void)
         const char *driver;
         const char *card;
         uint32_t want; /* arrivals here */
-    } steps[] = {{3, "Arc", "i915", "card0", 1},
-                 {3, "B580", "xe", "card1", 1},
-                 {4, "", "xe", "", 2},
-                 {1, "", "", "card2", 3}};
-    static const char *const drivers[] = {"i915", "i915", "xe", "xe"};
-    static const char *const cards[] = {"card0", "card1", "card1", "card2"};
+        bool is_new;   /* helper */
+        const char *id;
+        const char *instance;
+        const char *uuid;
+    } steps[] = {{3, "Arc", "i915", "card0", 1, false, "", "", "a"},
+                 {3, "B580", "xe", "card1", 1, false, "8086:56a0", "", "a"},
+                 {4, "", "xe", "", 2, false, "", "", "a"},
+                 {1, "", "", "card2", 3, false, "", "", "a"},
+                 {1, "", "xe", "", 3, true, "8086:56a0", "", "b"},   /* the same */
+                 {2, "", "i915", "", 4, false, "", "", "b"},         /* comes again */
+                 {2, "", "", "", 4, true, "", "", "b"},              /* says little */
+                 {1, "", "xe", "", 5, true, "", "", "b"},            /* the other driver */
+                 {1, "", "i915", "", 6, true, "8086:56a0", "", "b"}, /* and back */
+                 {1, "Arc", "i915", "", 7, true, "8086:56a1", "", "b"},
+                 {1, "", "i915", "", 7, true, "8086:56a1", "1", "b"},
+                 {1, "", "i915", "", 8, true, "8086:56a1", "1", "c"}};
+    static const char *const drivers[] = {"i915", "i915", "xe",   "xe",   "xe",   "i915",
+                                          "i915", "xe",   "i915", "i915", "i915", "i915"};
+    static const char *const cards[] = {"card0", "card1", "card1", "card2", "card2", "card2",
+                                        "card2", "card2", "card2", "",      "",      ""};
+    static const char *const uuids[] = {"a", "a", "a", "a", "a", "a", "a", "a", "a", "b", "b", "c"};
     static struct gtel_wire_map map;
     struct gtel_registry front = {0};
     struct gtel_batch batch = {0};
@@ -652,6 +667,11 @@ static void test_again(void)
         gtel_device_label(&lane, device, GTEL_LABEL_MODEL, gtel_str_of(steps[i].model));
         gtel_device_label(&lane, device, GTEL_LABEL_DRIVER, gtel_str_of(steps[i].driver));
         gtel_device_label(&lane, device, GTEL_LABEL_CARD, gtel_str_of(steps[i].card));
+        gtel_device_label(&lane, device, GTEL_LABEL_PCI_ID, gtel_str_of(steps[i].id));
+        gtel_device_label(&lane, device, GTEL_LABEL_INSTANCE, gtel_str_of(steps[i].instance));
+        gtel_device_label(&lane, device, GTEL_LABEL_UUID, gtel_str_of(steps[i].uuid));
+        if (steps[i].is_new)
+            gtel_wire_map_renew(&map);
         device->arrivals = steps[i].arrivals;
         gtel_wire_answer(&buf, &answer, &lane, true, &batch);
         CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
@@ -661,6 +681,7 @@ static void test_again(void)
         CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_MODEL]), "Arc");
         CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_DRIVER]), drivers[i]);
         CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_CARD]), cards[i]);
+        CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_UUID]), uuids[i]);
         CHECK_INT(map.version, i + 1);
         gtel_buf_done(&buf);
         gtel_registry_done(&lane);
