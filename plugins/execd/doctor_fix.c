@@ -207,6 +207,21 @@ static void put_head(const struct gtel_doctor_fixes *fixes, const struct gtel_ho
                                    "# telegraf.\nset -eu\n"));
 }
 
+/* Root lacks no right, and the agent often runs as another user. */
+static void put_root(const struct gtel_host_facts *facts, const char *prefix, struct gtel_buf *out)
+{
+    if (facts->system != GTEL_HOST_LINUX || facts->uid != 0)
+        return;
+    gtel_buf_char(out, '\n');
+    put_lines(
+        out, prefix,
+        GTEL_STR("This is what root may read; the agent's own user may read less. To check as "
+                 "that\nuser, with the rights of its unit (omit those that it does not have):\n"
+                 "  sudo systemd-run --pipe --uid=telegraf \\\n"
+                 "    -p AmbientCapabilities=\"CAP_PERFMON CAP_SYS_PTRACE\" \\\n"
+                 "    -p SupplementaryGroups=render gtel doctor\n"));
+}
+
 static void put_fix(const struct gtel_doctor_fixes *fixes, size_t i, struct gtel_buf *out)
 {
     gtel_buf_printf(out, "  [%zu] for ", i + 1);
@@ -262,5 +277,6 @@ void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
             put_script_fix(fixes->fix[i], out);
     }
     put_commands(fixes, facts, is_script, &block, out);
+    put_root(facts, is_script ? "# " : "", out);
     gtel_buf_done(&block);
 }

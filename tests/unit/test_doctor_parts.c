@@ -271,7 +271,7 @@ static void check_commands(size_t i, const char *text)
 {
     size_t parts = (advice[i].service ? 1u : 0u) + advice[i].has_sysctl + advice[i].has_usermod;
     CHECK_INT(count(text, "How, as root"), parts > 0);
-    CHECK_INT(count(text, "AmbientCapabilities"), advice[i].service != NULL);
+    CHECK_INT(count(text, "\\nAmbientCapabilities"), advice[i].service != NULL);
     CHECK_INT(count(text, "setcap"), advice[i].files != NULL);
     CHECK(!advice[i].service || strstr(text, advice[i].service));
     CHECK(!advice[i].files || strstr(text, advice[i].files));
@@ -308,6 +308,40 @@ static void test_commands(void)
     test_label = "";
 }
 
+/* What root may read is not what the agent may read. */
+static void test_root(void)
+{
+    static const struct {
+        const char *label;
+        enum gtel_host_system system;
+        uint64_t uid;
+        bool has_command;
+    } cases[] = {{"root", GTEL_HOST_LINUX, 0, true},
+                 {"another user", GTEL_HOST_LINUX, 990, false},
+                 {"not known", GTEL_HOST_LINUX, UINT64_MAX, false},
+                 {"a Mac", GTEL_HOST_MAC, 0, false},
+                 {"Windows", GTEL_HOST_WINDOWS, 0, false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
+        for (size_t n = 0; n < 4; n++) {
+            struct gtel_doctor_fixes fixes = {.n = 0};
+            struct gtel_host_facts facts = {.system = cases[i].system, .uid = cases[i].uid};
+            struct gtel_buf out;
+            bool is_script = n % 2 == 1;
+            test_label = cases[i].label;
+            if (n >= 2)
+                (void)gtel_doctor_fixes_text(&fixes, GTEL_STR("one"), "it");
+            gtel_buf_init(&out, 10000);
+            gtel_doctor_fixes_write(&fixes, &facts, is_script, &out);
+            gtel_buf_char(&out, '\0');
+            CHECK_INT(count(out.p, is_script ? "\n#   sudo systemd-run --pipe --uid=telegraf"
+                                             : "\n  sudo systemd-run --pipe --uid=telegraf"),
+                      cases[i].has_command);
+            gtel_buf_done(&out);
+            gtel_doctor_fixes_done(&fixes);
+        }
+    test_label = "";
+}
+
 /* Advice is given once, with all that it is good for, each of it once. */
 static void test_list(void)
 {
@@ -320,7 +354,7 @@ static void test_list(void)
         {.measurement = GTEL_MEASUREMENT_GPU_ENGINE, .fix = GTEL_STR_INIT("one")}};
     static const size_t numbers[] = {1, 2, 1, 0, 1};
     struct gtel_doctor_fixes fixes = {.n = 0};
-    struct gtel_host_facts facts = {.uid = 0};
+    struct gtel_host_facts facts = {.uid = 1};
     struct gtel_buf out;
     char want[300];
     gtel_buf_init(&out, 10000);
@@ -373,7 +407,7 @@ static const struct {
 
 static void test_script(void)
 {
-    struct gtel_host_facts facts = {.uid = 0};
+    struct gtel_host_facts facts = {.uid = 1};
     struct gtel_buf out;
     gtel_buf_init(&out, 10000);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(scripts); i++) {
@@ -427,6 +461,7 @@ int main(void)
     test_hosts();
     test_commands();
     test_list();
+    test_root();
     test_script();
     test_limits();
     return test_result();
