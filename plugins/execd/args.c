@@ -198,7 +198,9 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, struct
         return fail(problem, "unknown option %.*s: `gtel --help` lists the options",
                     (int)(n < 80 ? n : 80), text.p);
     bool needs_value = !row || row->value;
-    if (needs_value && !word.value)
+    /* A variable that is not set is no wish for the real machine. */
+    bool is_empty = row && row->id == SWITCH_TEXT && word.value && !word.value[0];
+    if (needs_value && (!word.value || is_empty))
         return fail(problem, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
                     GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
     if (!needs_value && has_own_value)

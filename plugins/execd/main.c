@@ -594,8 +594,7 @@ static int read_arguments(struct program *program, int argc, char **argv)
             return EXIT_FAILURE;
     }
     /* A machine that the user names must need no more rights than the user's; before any thread. */
-    bool is_named = program->args.root && program->args.root[0];
-    r = is_named ? gtel_privileges_drop(privileges) : gtel_privileges_resume(privileges);
+    r = program->args.root ? gtel_privileges_drop(privileges) : gtel_privileges_resume(privileges);
     return r < 0 ? complain_of_rights(program, r) : 0;
 }
 

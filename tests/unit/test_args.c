@@ -105,6 +105,8 @@ static const struct bad_case {
     {{"--count=-1"}, {"--count", "'-1'"}},
     {{"--count=many"}, {"--count", "'many'"}},
     {{"--count"}, {"--count", "needs a value", "N"}},
+    {{"--root="}, {"--root needs a value, as --root=PATH"}},
+    {{"--root", "", "--once"}, {"--root needs a value, as --root=PATH"}},
     {{"--stepped"}, {"--stepped", "--root FILE.tree"}},
     {{"--stepped", "--root=x.tree", "--lane=kernel"}, {"--stepped", "--root FILE.tree"}},
     {{"--interval=1s", "--sample-interval=1s"}, {"--sample-interval (1s)", "shorter", "(1s)"}},
