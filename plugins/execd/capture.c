@@ -2,6 +2,7 @@
 /* `gtel capture`: writes a recorded machine from the one that is read. */
 #include "execd/capture.h"
 
+#include "base/error.h"
 #include "execd/doctor.h"
 #include "execd/host_facts.h"
 #include "host/drm.h"
@@ -413,15 +414,23 @@ static void write_log(void *arg, enum gtel_log_level level, const char *text)
         run->capture->log.write(run->capture->log.arg, level, text);
 }
 
+/* The others have been logged. */
+static int complain(const struct gtel_capture *capture, int r)
+{
+    if (r < 0 && r != -EINVAL && r != -EBADMSG)
+        gtel_log(&capture->log, GTEL_LOG_ERROR, "capture: %s", gtel_error_text(r));
+    return r;
+}
+
 int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
 {
     struct run *run = calloc(1, sizeof(*run));
     if (!run)
-        return -ENOMEM;
+        return complain(capture, -ENOMEM);
     run->capture = capture;
     gtel_buf_init(&run->unread, REPORT_MAX);
     gtel_record_init(&run->record, &run->scrub);
-    int r = gtel_record_env_init(capture->env, &run->record, &run->env);
+    int r = complain(capture, gtel_record_env_init(capture->env, &run->record, &run->env));
     if (r == 0) {
         if (capture->log.write)
             run->env.log = (struct gtel_log){write_log, run};
@@ -431,6 +440,9 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
         r = gather_and_diagnose(run);
         if (r == 0)
             r = write_record(run, out);
+        r = complain(capture, r);
+        if (r == 0 && capture->write)
+            r = capture->write(capture->arg);
         if (r == 0)
             report_result(run);
         gtel_record_windows_close(&run->windows, capture->env);

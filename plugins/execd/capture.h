@@ -18,6 +18,9 @@ struct gtel_capture {
     struct gtel_log log;                     /* for the user */
     const struct gtel_pace *pace;            /* SIGINT ends it early; NULL: nothing does */
     void (*go_to)(void *arg, uint64_t t_ns); /* lets time go on until then, on the env's clock */
+    /* Writes what was appended, before success is reported: 0, or a negative errno, which it has
+     * logged. NULL: nothing is written. */
+    int (*write)(void *arg);
     void *arg;
     uint64_t grain_ns; /* times between two gathers are rounded down to it */
     uint64_t interval_ns;
@@ -25,8 +28,9 @@ struct gtel_capture {
 };
 
 /*
- * Appends the recorded machine. 0, -ENOMEM, -EINVAL for an option that the core refuses (logged),
- * or -EBADMSG when the text is not one that can be read back, which would be our mistake.
+ * Appends the recorded machine. 0, or what has been logged: -ENOMEM, -EINVAL for an option that the
+ * core refuses, -EBADMSG when the text is not one that can be read back, which would be our
+ * mistake, or what write returned.
  */
 int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out);
 

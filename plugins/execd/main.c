@@ -463,7 +463,16 @@ static int write_output(struct program *program)
 {
     if (gtel_system_is_terminal())
         gtel_buf_clean(&program->out);
-    return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+    int r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+    if (r < 0)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture: standard output: %s", gtel_error_text(r));
+    return r;
+}
+
+static int write_capture(void *arg)
+{
+    struct program *program = arg;
+    return program->args.file ? write_file(program) : write_output(program);
 }
 
 static int run_capture(struct program *program)
@@ -479,6 +488,7 @@ static int run_capture(struct program *program)
         .log = program->log,
         .pace = &program->pace,
         .go_to = go_to,
+        .write = write_capture,
         .arg = program,
         .grain_ns = program->args.is_stepped ? 1 : 1000000,
         .interval_ns = is_given ? gtel_option_number(options, GTEL_O_INTERVAL) : once_step_ns,
@@ -487,12 +497,6 @@ static int run_capture(struct program *program)
     gtel_pace_init(&program->pace, 0, 0, false);
     gtel_buf_init(&program->out, CAPTURE_MAX);
     r = gtel_capture_run(&capture, &program->out);
-    if (r < 0 && r != -EINVAL)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "capture: %s", gtel_error_text(r));
-    else if (r == 0 && program->args.file)
-        r = write_file(program);
-    else if (r == 0)
-        r = write_output(program);
     gtel_buf_done(&program->out);
     gtel_pace_done(&program->pace);
     gtel_machine_close(&program->machine);

@@ -67,6 +67,16 @@ def test_files_of_other_kinds():
         check(status != 0 and f"capture {path}: {want}" in messages, f"capture: {messages!r}")
 
 
+def test_capture_to_a_full_disk():
+    """An error instead of the report of what is in the file."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([GTEL, "capture", "--root", scratch_file("empty.tree", "end\n")],
+                              stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                              timeout=TIMEOUT, check=False, text=True)
+    check(done.returncode == 1 and
+          done.stderr == "E! capture: standard output: No space left on device\n", f"full: {done}")
+
+
 HOSTILE = b"x\x1b]0;t\x07\x1b[31m\x9b31m\xc2\x9b31m\x7f\xff\xed\xa0\x80"
 STEERS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]")
 
@@ -153,7 +163,8 @@ SCRATCH = tempfile.TemporaryDirectory(prefix="gtel-inputs-")
 
 
 def main():
-    for function in (test_files_of_other_kinds, test_hostile_bytes, test_capture_to_a_terminal):
+    for function in (test_files_of_other_kinds, test_capture_to_a_full_disk, test_hostile_bytes,
+                     test_capture_to_a_terminal):
         began = time.monotonic()
         try:
             function()
