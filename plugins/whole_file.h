@@ -20,7 +20,10 @@ int gtel_whole_file_read(const char *path, struct gtel_buf *text, char *problem,
  * the file and its folder stay as they are. Returns as above.
  */
 int gtel_whole_file_check(const char *path, char *problem, size_t size);
-/* Creates a file, or replaces the content of one. Returns as above. */
+/*
+ * Creates a file; one that is there, also a link to nothing, is an error (-EEXIST). Returns as
+ * above.
+ */
 int gtel_whole_file_write(const char *path, struct gtel_str text, char *problem, size_t size);
 
 #endif

@@ -127,16 +127,23 @@ static int write_all(int fd, struct gtel_str text)
     return 0;
 }
 
+static int fail_exists(char *problem, size_t size)
+{
+    return fail(EEXIST, "it exists already; give another name", problem, size);
+}
+
 int gtel_whole_file_check(const char *path, char *problem, size_t size)
 {
     struct stat st;
     char folder[PATH_MAX + 1]; /* stat(2) has refused a path that is longer */
     if (stat(path, &st) == 0) {
         int r = check_kind(st.st_mode, problem, size);
-        return r == 0 && access(path, W_OK) < 0 ? fail_errno(errno, problem, size) : r;
+        return r == 0 ? fail_exists(problem, size) : r;
     }
     if (errno != ENOENT)
         return fail_errno(errno, problem, size);
+    if (lstat(path, &st) == 0) /* a link to nothing */
+        return fail_exists(problem, size);
     const char *slash = strrchr(path, '/');
     (void)snprintf(folder, sizeof(folder), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path);
     return access(folder, W_OK | X_OK) < 0 ? fail_errno(errno, problem, size) : 0;
@@ -145,11 +152,14 @@ int gtel_whole_file_check(const char *path, char *problem, size_t size)
 int gtel_whole_file_write(const char *path, struct gtel_str text, char *problem, size_t size)
 {
     struct stat st;
-    int fd = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC, &st, problem, size);
+    int fd = open_regular(path, O_WRONLY | O_CREAT | O_EXCL, &st, problem, size);
     if (fd < 0)
-        return fd;
+        return fd == -EEXIST ? fail_exists(problem, size) : fd;
     int r = write_all(fd, text);
     if (close(fd) < 0 && r == 0)
         r = -errno;
-    return r < 0 ? fail_errno(-r, problem, size) : 0;
+    if (r == 0)
+        return 0;
+    (void)unlink(path); /* a part of it is of no use, and would be in the way */
+    return fail_errno(-r, problem, size);
 }

@@ -23,6 +23,11 @@ static int fail_last(char *problem, size_t size)
     return fail(r, gtel_error_text(r), problem, size);
 }
 
+static int fail_exists(char *problem, size_t size)
+{
+    return fail(-EEXIST, "it exists already; give another name", problem, size);
+}
+
 static int check_kind(HANDLE file, char *problem, size_t size)
 {
     if (GetFileType(file) == FILE_TYPE_DISK)
@@ -39,10 +44,11 @@ static int open_wide(const wchar_t *path, bool is_written, HANDLE *ret, char *pr
         return fail(-EISDIR, "it is a directory", problem, size);
     *ret = CreateFileW(path, is_written ? GENERIC_WRITE : GENERIC_READ,
                        is_written ? FILE_SHARE_READ : FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
-                       is_written ? CREATE_ALWAYS : OPEN_EXISTING,
+                       is_written ? CREATE_NEW : OPEN_EXISTING,
                        FILE_ATTRIBUTE_NORMAL | SECURITY_SQOS_PRESENT | SECURITY_ANONYMOUS, NULL);
     if (*ret == INVALID_HANDLE_VALUE)
-        return fail_last(problem, size);
+        return GetLastError() == ERROR_FILE_EXISTS ? fail_exists(problem, size)
+                                                   : fail_last(problem, size);
     int r = check_kind(*ret, problem, size);
     if (r < 0)
         (void)CloseHandle(*ret);
@@ -100,6 +106,8 @@ int gtel_whole_file_check(const char *path, char *problem, size_t size)
             r = fail_last(problem, size);
         else if (kind != INVALID_FILE_ATTRIBUTES && (kind & FILE_ATTRIBUTE_DIRECTORY) != 0)
             r = fail(-EISDIR, "it is a directory", problem, size);
+        else if (kind != INVALID_FILE_ATTRIBUTES)
+            r = fail_exists(problem, size);
     }
     free(wide);
     return r;

@@ -55,6 +55,7 @@ prints these commands as a shell script, to be read and run by a person.
 Writes a recorded machine: what the sources read in
 .B \-\-count
 gathers (3), without serial numbers and names.
+A FILE that exists is not replaced.
 .SH OPTIONS
 One dash or two,
 .B \-

@@ -315,7 +315,8 @@ void gtel_args_help(struct gtel_buf *buf)
                           "and how to get it; status 1 when\n                   something can "
                           "be fixed\n    gtel capture   write a recorded machine: what "
                           "the sources read in --count\n                   gathers (3), without "
-                          "serial numbers and names\n\nWhat to do:\n\n"));
+                          "serial numbers and names; a FILE\n                   that exists is "
+                          "not replaced\n\nWhat to do:\n\n"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {
         const struct switch_row *row = &switches[i];
         if (!row->text)

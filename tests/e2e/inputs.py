@@ -65,6 +65,12 @@ def test_files_of_other_kinds():
                        ("/dev/full", "it is a device")):
         status, _, messages = run("capture", path, "--root", scratch_file("empty.tree", "end\n"))
         check(status != 0 and f"capture {path}: {want}" in messages, f"capture: {messages!r}")
+    path = scratch_file("there.tree", "mine\n")
+    status, _, messages = run("capture", path, "--root", scratch_file("empty.tree", "end\n"))
+    check(status == 1 and messages == f"E! capture {path}: it exists already; give another name\n",
+          messages)
+    with open(path, encoding="utf-8") as file:
+        check(file.read() == "mine\n", "capture: a file that is there stays")
 
 
 def test_capture_to_a_full_disk():

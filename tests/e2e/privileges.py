@@ -120,6 +120,7 @@ def children_of(pid):
 def rows(place):
     pid = place.root_process.pid
     denied = "Permission denied"
+    there = "it exists already"
     return [
         ("--root FILE of root's", ["--once", "--root", place.secret], 2, denied),
         ("--root FILE.tree of root's", ["--root", place.table], 2, denied),
@@ -133,9 +134,9 @@ def rows(place):
         ("capture of that folder", ["capture", "--count=1", "--root", place.made], 0, "temp1_input"),
         ("--config FILE of root's", ["--once", "--config", place.secret], 2, denied),
         ("--config /proc/PID/environ", ["--config", f"/proc/{pid}/environ"], 2, denied),
-        ("capture over a FILE of root's", ["capture", place.owned, "--root", place.empty], 1, denied),
+        ("capture over a FILE of root's", ["capture", place.owned, "--root", place.empty], 1, there),
         ("the same, of the real machine", ["capture", place.owned, "--count=1", "--interval=100ms"], 1,
-         denied),
+         there),
         ("capture into a FOLDER of root's", ["capture", f"{place.top}/folder/new", "--root",
                                              place.empty], 1, denied),
         ("--isolation none", ["--once", "--isolation", "none"], 2, "not run inside a program"),

@@ -363,6 +363,9 @@ def case_files(arguments, folder):
     done = run(arguments, arguments.gtel, "capture", written, "--root",
                os.path.join(deep, "deep.tree"), stdin=subprocess.DEVNULL)
     check(done.returncode == 0 and os.path.getsize(written) > 1000, f"long: capture: {done.stderr}")
+    done = run(arguments, arguments.gtel, "capture", os.path.join(folder, "plain.conf"), "--root", tree,
+               stdin=subprocess.DEVNULL)
+    check(done.returncode == 1 and b"it exists already" in done.stderr, f"exists: {done.stderr}")
     program = Program(arguments, arguments.gtel, "--root", written)  # its helpers get the path, too
     program.gather()
     check(wait_for(lambda: program.gather() and "B580" in "".join(program.lines), 10),
@@ -577,7 +580,6 @@ def case_registry(arguments, folder):
 def case_capture(arguments, folder):
     """What a user sends of a GPU in the registry says the same when it is played, without the names
     of the host and of the device."""
-    path = os.path.join(folder, "captured.tree")
 
     def lines_of(done):
         return sorted(line.rsplit(" ", 1)[0] for line in done.stdout.decode().splitlines()
@@ -585,6 +587,7 @@ def case_capture(arguments, folder):
     try:
         for power in (1, 4):
             write_registry(arguments, folder, power)
+            path = os.path.join(folder, f"captured{power}.tree")
             done = run(arguments, arguments.gtel, "capture", "Z:" + path, "--count", "2",
                        "--interval", "500ms", stdin=subprocess.DEVNULL)
             check(done.returncode == 0, f"capture: {done.stderr}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Captures a recorded machine and plays both: what was saved is what is read, also by the doctor.
 #   cmake -DPROGRAM=… -DTREE=… -DOUT=… -DCOUNT=… -P capture.cmake
+file(REMOVE ${OUT}.tree)
 execute_process(COMMAND ${PROGRAM} capture ${OUT}.tree --root ${TREE} --interval 1s --count ${COUNT}
   ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL 0)

@@ -4,6 +4,7 @@
     capture_nvidia.py PROGRAM FIXTURES OUT
 """
 
+import os
 import subprocess
 import sys
 
@@ -79,6 +80,8 @@ def main():
     """All machines."""
     program, fixtures, out = sys.argv[1:]
     for name, lines, said in CASES:
+        if os.path.exists(out):
+            os.remove(out)
         done = subprocess.run([program, "capture", out, "--root", f"{fixtures}/{name}.tree",
                                "--interval", "1s"], capture_output=True, text=True, timeout=60,
                               check=False)

@@ -101,6 +101,13 @@ def run(*words, status=(0,)):
     return done.stdout
 
 
+def capture(program, path, *words, **options):
+    """A file of an earlier run would not be replaced."""
+    if os.path.exists(path):
+        os.remove(path)
+    run(program, "capture", path, *words, **options)
+
+
 def insert(text, head):
     """head before the first entry of a recorded machine; what it names is removed from there."""
     for path in re.findall(r"^file (\S+)", head, re.M):
@@ -157,8 +164,8 @@ def check_secrets(program, source, out, comms):
     with open(f"{out}.secrets.tree", "w", encoding="utf-8") as file:
         file.write(text)
     there = [s for s in SECRETS if s in text.lower()]
-    run(program, "capture", f"{out}.clean.tree", "--root", f"{out}.secrets.tree", "--interval", "1s",
-        *TAGS)
+    capture(program, f"{out}.clean.tree", "--root", f"{out}.secrets.tree", "--interval", "1s",
+            *TAGS)
     with open(f"{out}.clean.tree", encoding="utf-8") as file:
         clean = file.read()
     found = [s for s in SECRETS if s in clean.lower()]
@@ -177,7 +184,7 @@ def check_words(program, source, out):
     users = "".join(f"| {word}:x:{1001 + i}:100::/:/bin/sh\n" for i, word in enumerate(WORDS))
     with open(f"{out}.words.tree", "w", encoding="utf-8") as file:
         file.write(insert(source, NAMES + users))
-    run(program, "capture", f"{out}.played.tree", "--root", f"{out}.words.tree", "--interval", "1s")
+    capture(program, f"{out}.played.tree", "--root", f"{out}.words.tree", "--interval", "1s")
     before = run(program, *PLAY, "--root", f"{out}.words.tree")
     if not before or before != run(program, *PLAY, "--root", f"{out}.played.tree"):
         sys.exit(f"{out}.played.tree says something else than {out}.words.tree")
@@ -189,8 +196,8 @@ def check_long(program, out):
         os.makedirs(f"{out}.root/etc", exist_ok=True)
         with open(f"{out}.root/etc/passwd", "w", encoding="utf-8") as file:
             file.write("#" * (size - 1) + "\n")
-        run(program, "capture", f"{out}.long.tree", "--root", f"{out}.root", "--interval", "1s",
-            status=(status,))
+        capture(program, f"{out}.long.tree", "--root", f"{out}.root", "--interval", "1s",
+                status=(status,))
 
 
 def main():

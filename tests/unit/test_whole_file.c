@@ -5,7 +5,9 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -132,14 +134,60 @@ static void test_kinds(void)
     test_label = "";
 }
 
-/* What was there before is replaced, also by less; nothing stays open. */
+/* A file that is there, also behind a link, stays as it is. */
+static void test_exists(void)
+{
+    static const char *const names[] = {"file", "link", "link to nothing"};
+    static const char said[] = "it exists already; give another name";
+    struct stat st;
+    make_file(100);
+    CHECK_INT(symlink("file", path_of("link")), 0);
+    CHECK_INT(symlink("nothing", path_of("link to nothing")), 0);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char problem[100] = "";
+        test_label = names[i];
+        CHECK_INT(gtel_whole_file_check(path_of(names[i]), problem, sizeof(problem)), -EEXIST);
+        CHECK_STR(gtel_str_of(problem), said);
+        problem[0] = '\0';
+        CHECK_INT(gtel_whole_file_write(path_of(names[i]), GTEL_STR("x"), problem, sizeof(problem)),
+                  -EEXIST);
+        CHECK_STR(gtel_str_of(problem), said);
+    }
+    test_label = "";
+    CHECK_INT(stat(path_of("file"), &st), 0);
+    CHECK_INT(st.st_size, 100);
+    CHECK_INT(stat(path_of("nothing"), &st), -1);
+    CHECK_INT(
+        unlink(path_of("file")) + unlink(path_of("link")) + unlink(path_of("link to nothing")), 0);
+}
+
+/* What could not be written to its end does not stay. */
+static void test_full(void)
+{
+    struct rlimit limit;
+    struct rlimit before;
+    struct stat st;
+    char problem[100] = "";
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 10;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_INT(
+        gtel_whole_file_write(path_of("file"), GTEL_STR("more than ten"), problem, sizeof(problem)),
+        -EFBIG);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+    CHECK_STR(gtel_str_of(problem), "File too large");
+    CHECK_INT(stat(path_of("file"), &st), -1);
+}
+
+/* Nothing stays open. */
 static void test_write(void)
 {
     static const char *const texts[] = {"first text", "2", ""};
     char problem[100] = "";
     int before = dup(0);
     CHECK_INT(close(before), 0);
-    make_file(100);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct gtel_buf text;
         test_label = texts[i];
@@ -149,6 +197,7 @@ static void test_write(void)
             0);
         CHECK_INT(gtel_whole_file_read(path_of("file"), &text, problem, sizeof(problem)), 0);
         CHECK_STR(gtel_buf_text(&text), texts[i]);
+        CHECK_INT(unlink(path_of("file")), 0);
         gtel_buf_done(&text);
     }
     CHECK_INT(gtel_whole_file_write("/dev/null/x", GTEL_STR("x"), problem, sizeof(problem)),
@@ -160,12 +209,11 @@ static void test_write(void)
     test_label = "";
 }
 
-/* Nothing is created, and what is there stays. */
+/* Nothing is created. */
 static void test_check(void)
 {
     char problem[100] = "";
     struct stat st;
-    CHECK_INT(unlink(path_of("file")), 0);
     CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), 0);
     CHECK_INT(stat(path_of("file"), &st), -1);
     CHECK_INT(gtel_whole_file_check("gtel-no-such-file", problem, sizeof(problem)), 0);
@@ -173,14 +221,11 @@ static void test_check(void)
     CHECK_INT(gtel_whole_file_check(path_of("none/x"), problem, sizeof(problem)), -ENOENT);
     CHECK_STR(gtel_str_of(problem), "No such file or directory");
     CHECK_INT(gtel_whole_file_check("/dev/null/x", problem, sizeof(problem)), -ENOTDIR);
-    make_file(100);
-    CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), 0);
-    CHECK_INT(stat(path_of("file"), &st), 0);
-    CHECK_INT(st.st_size, 100);
     if (geteuid() == 0)
         return;
-    CHECK_INT(chmod(path_of("file"), 0400), 0);
+    CHECK_INT(chmod(top, 0500), 0);
     CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), -EACCES);
+    CHECK_INT(chmod(top, 0700), 0);
 }
 
 int main(void)
@@ -189,8 +234,11 @@ int main(void)
         return test_result();
     test_lengths();
     test_kinds();
+    CHECK_INT(unlink(path_of("file")), 0);
+    test_exists();
+    test_full();
     test_write();
     test_check();
-    CHECK_INT(unlink(path_of("file")) + rmdir(top), 0);
+    CHECK_INT(rmdir(top), 0);
     return test_result();
 }
