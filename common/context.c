@@ -69,6 +69,7 @@ static int choose_sources(struct gtel_context *context, const struct gtel_setup 
     const struct gtel_choice choice = {.vendor = setup->vendor, .options = setup->options};
     struct gtel_buf names;
     char error[128];
+    context->self.is_narrowed = gtel_option_text(setup->options, GTEL_O_SOURCES).n > 0;
     gtel_buf_init(&names, GTEL_OPTION_TEXT_MAX - 1);
     for (int i = 0; gtel_sources[i]; i++) {
         context->rank[i] = UINT32_MAX;

@@ -227,9 +227,10 @@ void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, u
     if (devices == 0)
         gtel_log(
             &self->env->log, GTEL_LOG_WARNING,
-            "no GPU found: no driver that is known here (gtel --list-sources) is loaded, a "
+            "no GPU found%s: no driver that is known here (gtel --list-sources) is loaded, a "
             "vendor's library is missing, or GPUs do not answer (gtel doctor says more); checking "
             "again every %u s",
+            self->is_narrowed ? " by the sources in the option Sources" : "",
             (unsigned)((rescan_ns + 999999999u) / 1000000000u));
     else if (self->said_found != nothing_said)
         gtel_log(&self->env->log, GTEL_LOG_INFO, "GPUs found: %u", (unsigned)devices);

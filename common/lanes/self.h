@@ -43,6 +43,7 @@ struct gtel_self {
     char kernel[GTEL_LABEL_MAX];
     struct gtel_buf origins; /* scratch: kept, so that a gather allocates nothing */
     uint64_t readings;       /* in this sample, all devices */
+    bool is_narrowed;        /* the user names the sources (option Sources) */
     size_t said_found;       /* devices at the last message, or a word for none (self.c) */
 };
 

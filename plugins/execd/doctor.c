@@ -85,6 +85,12 @@ struct report {
     struct gtel_doctor_fixes fixes;
 };
 
+/* Whether the user names the sources to use: then others may have what is missing. */
+static bool is_narrowed(const struct report *report)
+{
+    return gtel_option_text(report->doctor->options, GTEL_O_SOURCES).n > 0;
+}
+
 /* ---- sources and helpers ---- */
 
 enum use { IN_USE, SWITCHED_OFF, NOT_ASKED_FOR, USES, NOTHING_HERE };
@@ -220,8 +226,9 @@ static void write_card(struct report *report, struct gtel_str name)
     if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name)),
                           driver_buf, sizeof(driver_buf), &driver) < 0)
         driver = GTEL_STR("not known");
-    gtel_buf_printf(report->out, "  %-*.*s%.*s, driver %.*s: no source reads it\n", INDENT - 2,
-                    GTEL_STR_ARG(name), GTEL_STR_ARG(key), GTEL_STR_ARG(driver));
+    gtel_buf_printf(report->out, "  %-*.*s%.*s, driver %.*s: no source%s reads it\n", INDENT - 2,
+                    GTEL_STR_ARG(name), GTEL_STR_ARG(key), GTEL_STR_ARG(driver),
+                    is_narrowed(report) ? " in the option Sources" : "");
 }
 
 /* What drives the GPUs of a vendor, where some source reads them then; or NULL. */
@@ -500,7 +507,8 @@ static int shortage_of(const struct gtel_doctor *doctor)
 static void write_no_device(struct report *report, int shortage)
 {
     if (shortage == 0)
-        gtel_buf_str(report->out, GTEL_STR("\nNo GPU was found that a source of gtel reads.\n"));
+        gtel_buf_printf(report->out, "\nNo GPU was found that a source %s reads.\n",
+                        is_narrowed(report) ? "in the option Sources" : "of gtel");
     else
         gtel_buf_printf(report->out, "\nIt is not known which GPUs there are: %s.\n",
                         gtel_error_text(shortage));
@@ -517,7 +525,9 @@ static void write_no_way(const struct report *report)
     else if (report->facts.system == GTEL_HOST_MAC)
         check = "";
     gtel_buf_init(&text, 300);
-    gtel_buf_printf(&text, "There is nothing that gtel knows how to fix.%s", check);
+    gtel_buf_printf(&text, "There is nothing that gtel knows how to fix.%s%s",
+                    is_narrowed(report) ? " Try without the option Sources (--sources)." : "",
+                    check);
     gtel_buf_char(report->out, '\n');
     gtel_buf_wrap(report->out, 0, 0, gtel_buf_text(&text));
     gtel_buf_done(&text);

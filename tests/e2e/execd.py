@@ -418,6 +418,20 @@ def test_bad_files():
     check(status == 2 and f"{config}:3: unknown option: " in messages, f"config: {messages!r}")
 
 
+def test_sources_of_other_drivers():
+    """--sources that was left over from another machine: the messages name it as a reason."""
+    tree = fixture("xe-b580.tree")
+    for words, is_named in (([], False), (["--sources", "nvml"], True)):
+        status, lines, _ = run("doctor", "--root", tree, *words)
+        text = " ".join(" ".join(lines).split())
+        check(("no source in the option Sources reads it" in text) == is_named and
+              ("No GPU was found that a source in the option Sources reads." in text) == is_named and
+              ("fix. Try without the option Sources (--sources)." in text) == is_named,
+              f"doctor {words}: {status}, {text}")
+    _, _, messages = run("--once", "--root", tree, "--sources", "nvml")
+    check("no GPU found by the sources in the option Sources: " in messages, f"gather: {messages!r}")
+
+
 def test_sample_config():
     """The commands in Telegraf's sample, and the configuration file in the documents."""
     with open(os.path.join(SOURCE, "plugins/execd/gpu.conf"), encoding="utf-8") as file:

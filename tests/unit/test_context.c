@@ -97,7 +97,14 @@ static void test_no_gpu(void)
     CHECK_INT(world.record.of_metric[GTEL_M_SELF_GPUS], 5);
     CHECK_INT(world.record.of_metric[GTEL_M_GPU_UP], 0);
     CHECK_INT(world.record.logs, 1); /* said once */
-    CHECK(strstr(world.record.last, "no GPU found") != NULL);
+    CHECK(strstr(world.record.last, "no GPU found:") != NULL);
+    gtel_context_free(world.context);
+    world.context = NULL;
+
+    set(&world, GTEL_O_SOURCES, "i915");
+    CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
+    gtel_context_gather(world.context);
+    CHECK(strstr(world.record.last, "no GPU found by the sources in the option Sources:") != NULL);
     gtel_context_free(world.context);
     world.context = NULL;
 

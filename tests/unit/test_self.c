@@ -282,8 +282,10 @@ static void test_totals(void)
     end(&machine);
 }
 
-#define NONE                                                                                       \
-    "no GPU found: no driver that is known here (gtel --list-sources) is loaded, a vendor's "      \
+#define NONE "no GPU found: " WHY
+#define OF_SOURCES "no GPU found by the sources in the option Sources: " WHY
+#define WHY                                                                                        \
+    "no driver that is known here (gtel --list-sources) is loaded, a vendor's "                    \
     "library is missing, or GPUs do not answer (gtel doctor says more); checking again every "
 #define FILES                                                                                      \
     "it is not known which GPUs there are: Too many open files; this process has too many files "  \
@@ -338,6 +340,12 @@ static void test_found(void)
     CHECK_INT(machine.logs, 0);
     gtel_self_say_found(&machine.self, 0, 0, second_ns);
     CHECK_STR(gtel_str_of(machine.log), NONE "1 s");
+    end(&machine);
+    if (!begin(&machine, "with the option Sources"))
+        return;
+    machine.self.is_narrowed = true;
+    gtel_self_say_found(&machine.self, 0, 0, second_ns);
+    CHECK_STR(gtel_str_of(machine.log), OF_SOURCES "1 s");
     end(&machine);
 }
 
