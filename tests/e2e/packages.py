@@ -356,8 +356,21 @@ def prepare_agents(root, args):
     return runs
 
 
+def spy_on_restarts(root):
+    """For the packages systemd runs; a restart becomes a line, with the state of Telegraf's drop-in."""
+    os.makedirs(root.path("run/systemd/system"), exist_ok=True)
+    path = "usr/bin/deb-systemd-invoke"
+    root.write(path, """#!/bin/sh
+drop_in=gone
+[ ! -e /usr/lib/systemd/system/telegraf.service.d/gtel.conf ] || drop_in=there
+echo "$* $drop_in" >>/tmp/restarts
+""")
+    os.chmod(root.path(path), 0o755)
+
+
 def walk(root, runs):
     """Install, run, remove, run, install, purge."""
+    spy_on_restarts(root)
     before = root.files()
     root.dpkg("-i", "/debs/gtel.deb")
     version = root.run("gtel", "--version")
@@ -383,7 +396,11 @@ def walk_agent(root, agent, run):
     check("/usr/local" not in root.read(target), f"{target} names the installed program")
     if is_there:
         run(root, "with the package", True)
+    root.write("tmp/restarts", "")
     root.dpkg("-r", package)
+    restarts = [f"try-restart {agent}.service {'there' if agent == 'telegraf' else 'gone'}",
+                f"try-restart {agent}.service gone"]  # without the program, then without its rights
+    check(root.read("tmp/restarts").splitlines() == restarts, f"{package}: {root.read('tmp/restarts')}")
     check(not os.path.lexists(root.path(link)), f"{link} goes with the package")
     if is_there:
         check(os.path.isdir(root.path(AGENTS[agent])), f"{agent}'s folder stays")
