@@ -357,7 +357,8 @@ struct diagnosis {
 
 /* Where processes of others cannot be read. */
 static const char read_fix[] =
-    "give the program CAP_SYS_PTRACE; in a container, start it with --cap-add=SYS_PTRACE";
+    "give the program CAP_SYS_PTRACE; in a container, start it with --user 0 "
+    "--pid=host --cap-add=SYS_PTRACE";
 
 static uint32_t count_refused(const struct gtel_scan_counts *counts)
 {
