@@ -233,6 +233,20 @@ static int take_command(struct gtel_args *args, int argc, char *const *argv)
     return 2;
 }
 
+/* What would be ignored without a word. */
+static int refuse_together(const struct gtel_args *args, struct problem problem)
+{
+    bool is_capture = args->action == GTEL_ARGS_CAPTURE;
+    bool is_doctor = args->action == GTEL_ARGS_DOCTOR || args->action == GTEL_ARGS_SCRIPT;
+    if (args->is_watching && (args->is_once || args->is_explained))
+        return fail(problem, "--watch goes with none of --once, --explain, doctor and capture");
+    if (args->is_explained && (is_doctor || is_capture))
+        return fail(problem, "--explain goes with none of doctor and capture");
+    if (args->count > 0 && args->is_once && (is_doctor || args->action == GTEL_ARGS_RUN))
+        return fail(problem, "--count goes with none of --once and doctor");
+    return 0;
+}
+
 int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size)
 {
     const struct problem problem = {error, size};
@@ -246,8 +260,8 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     }
     if (args->lane)
         args->action = GTEL_ARGS_LANE;
-    if (args->is_watching && (args->is_once || args->is_explained))
-        return fail(problem, "--watch goes with none of --once, --explain, doctor and capture");
+    if (refuse_together(args, problem) < 0)
+        return -EINVAL;
     if (args->is_explained && args->count <= 1 && !gtel_args_has_clock(args))
         args->is_once = true;
     if ((args->is_watching || (args->is_explained && !args->is_once)) &&
