@@ -8,7 +8,7 @@
  * is "other": a driver to come is shown, not dropped.
  *
  * amdgpu names its rings, not what they do: from VCN 4 on one ring encodes and decodes, and its
- * name is enc (kernel: amdgpu/vcn_v4_0.c, amdgpu/amdgpu_fdinfo.c).
+ * name is enc. The source of its clients knows these chips, and its class is "video" there.
  */
 #ifndef GTEL_TABLES_ENGINE_H
 #define GTEL_TABLES_ENGINE_H

@@ -406,6 +406,50 @@ static void test_two_engines(void)
     gtel_buf_done(&text);
 }
 
+/* Where the chip's VCN is of version 4 or newer, amdgpu's one ring enc decodes, too. */
+static void test_one_ring(void)
+{
+    static const struct {
+        const char *label;
+        const char *driver;
+        int major; /* of VCN; -1: there is no such file */
+        bool is_video;
+    } cases[] = {{"Vega: no versions", "amdgpu", -1, false},
+                 {"VCN 3", "amdgpu", 3, false},
+                 {"VCN 4", "amdgpu", 4, true},
+                 {"VCN 5", "amdgpu", 5, true},
+                 {"another driver", "xe", 5, false}};
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        test_label = cases[i].label;
+        clients_begin(&text);
+        clients_card(&text, 0, cases[i].driver);
+        clients_process(&text, 700, "train", 10);
+        clients_fd(&text, 700, 5, 0);
+        if (cases[i].major >= 0)
+            gtel_buf_printf(&text, "file %s/ip_discovery/die/0/12/0/major\n| %d\n", folder,
+                            cases[i].major);
+        for (unsigned t = 0; t < 2; t++)
+            gtel_buf_printf(&text,
+                            "%sfile proc/700/fdinfo/5\n| drm-driver:\t%s\n| drm-client-id:\t7\n"
+                            "| drm-pdev:\t%s\n| drm-engine-enc:\t%u000000 ns\n",
+                            t > 0 ? "at 1s\n" : "", cases[i].driver, card0, 5000 + t * 250);
+        if (!clients_run(&lane, &text, 1))
+            return;
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_VIDEO, "train"),
+                   cases[i].is_video ? 0.25 : -1, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_ENCODE, "train"),
+                   cases[i].is_video ? -1 : 0.25, 1e-9);
+        CHECK_NEAR(
+            clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, cases[i].is_video ? "video" : "encode"),
+            0.25, 1e-9);
+        lane_done(&lane);
+    }
+    gtel_buf_done(&text);
+}
+
 #define VIDEO "| drm-engine-video:\t0 ns\n"
 
 /*
@@ -737,6 +781,7 @@ int main(void)
     test_beside_asleep();
     test_init();
     test_two_engines();
+    test_one_ring();
     test_away();
     test_second_card();
     test_unread_gathers();

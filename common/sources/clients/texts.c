@@ -3,6 +3,7 @@
 #include "sources/clients/clients.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Clock ticks of start times: 100 a second, whatever the kernel's own clock (USER_HZ). */
 static const uint64_t tick_ns = 10000000;
@@ -18,8 +19,25 @@ static bool is_born_since(const struct gtel_clients *state, uint64_t start)
 
 /* Engines */
 
+/*
+ * From VCN 4 on one ring decodes and encodes, and amdgpu calls it enc (kernel: amdgpu/amdgpu_vcn.c,
+ * using_unified_queue; amdgpu_fdinfo.c). The version of VCN, whose id is 12, is in the driver's
+ * memory; a driver without the file is older than these chips (amdgpu_discovery.c).
+ */
+static enum gtel_engine_kind kind_of(const struct gtel_env *env,
+                                     const struct gtel_client_device *device, struct gtel_str name)
+{
+    enum gtel_engine_kind kind = gtel_engine_kind_of(name);
+    uint64_t major;
+    if (kind != GTEL_ENGINE_KIND_ENCODE || strcmp(device->card.driver, "amdgpu") != 0 ||
+        gtel_fs_u64(env, GTEL_FS_AT("%s/ip_discovery/die/0/12/0/major", device->path), &major) < 0)
+        return kind;
+    return major >= 4 ? GTEL_ENGINE_KIND_VIDEO : kind;
+}
+
 /* Position of an engine of that name, or -1: no room for more. */
-static int find_engine(struct gtel_client_device *device, struct gtel_str name, size_t hint)
+static int find_engine(const struct gtel_env *env, struct gtel_client_device *device,
+                       struct gtel_str name, size_t hint)
 {
     if (hint < device->engines && gtel_str_eq(gtel_str_of(device->engine[hint].name), name))
         return (int)hint;
@@ -30,7 +48,7 @@ static int find_engine(struct gtel_client_device *device, struct gtel_str name, 
     if (device->engines == GTEL_CLIENT_ENGINES_MAX ||
         !gtel_str_copy(engine->name, sizeof(engine->name), name))
         return -1;
-    engine->kind = gtel_engine_kind_of(name);
+    engine->kind = kind_of(env, device, name);
     engine->capacity = 1;
     return (int)device->engines++;
 }
@@ -141,7 +159,7 @@ static void read_engines(const struct feed *feed)
         struct gtel_share_counter sample;
         choose_counter(&fdinfo->engine[i], is_exact, &sample);
         int e = sample.kind != GTEL_SHARE_NONE
-                    ? find_engine(feed->device, fdinfo->engine[i].name, i)
+                    ? find_engine(feed->state->env, feed->device, fdinfo->engine[i].name, i)
                     : -1;
         if (e < 0)
             continue;
