@@ -127,6 +127,30 @@ static void test_strix(void)
     amd_life_end(&life);
 }
 
+/* The socket's power of format 3 includes a GPU beside the APU. */
+static void test_socket_of_two(void)
+{
+    static const struct {
+        const char *label;
+        uint64_t apu_mw;
+        double watts;
+    } cases[] = {{"an APU and a GPU", 9839, 9.839},
+                 {"the APU's own is not provided", 0, 95},
+                 {"the APU's own is not available", UINT32_MAX, 95}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct amd_life life;
+        test_label = cases[i].label;
+        amd_life_begin(&life, 0x150e);
+        amd_load("strix-point");
+        amd_set("v3_0", GTEL_AMD_AVERAGE_SOCKET_POWER, 0, 95000);
+        amd_set("v3_0", GTEL_AMD_AVERAGE_APU_POWER, 0, cases[i].apu_mw);
+        CHECK_INT(amd_gather(&life), 0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_POWER, "pkg"), cases[i].watts, 1e-9);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
 /* What the table that a gather has read has of the NPU. */
 static void sample_npu(struct amd_life *life)
 {
@@ -648,6 +672,7 @@ int main(void)
     test_navi21();
     test_phoenix();
     test_strix();
+    test_socket_of_two();
     test_npu();
     test_chips();
     test_limits();

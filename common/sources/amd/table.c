@@ -112,7 +112,8 @@ enum {
  * Clocks of shaders: a Navi's current one is what is asked for, and its mean what runs (an RX 7600S
  * that sleeps shows 1200 MHz and 0, as hwmon does); Instinct's is the current one. Of APUs some
  * fill one of both (Rembrandt, Phoenix: means; Van Gogh: current). The regulators' temperature of
- * MI300 is the highest of all (kernel: smu_v13_0_6_ppt.c).
+ * MI300 is the highest of all (kernel: smu_v13_0_6_ppt.c). Format 3 has the power of an APU and of
+ * the GPU beside it in "socket", as hwmon does, and the APU's own (kgd_pp_interface.h).
  */
 static const struct row {
     uint16_t field;
@@ -147,6 +148,7 @@ static const struct row {
     {F(TEMPERATURE_XCD), MI3, U(CELSIUS), 1, TO(TEMPERATURE, "xcd")},
     {F(CURR_SOCKET_POWER), MI3, U(WATT), 1, TO(POWER, "pkg")},
     {F(AVERAGE_SOCKET_POWER), GPU | MI, U(NONE), 1, TO(POWER, "pkg")},
+    {F(AVERAGE_APU_POWER), APU3, U(NONE), 1e-3, TO(POWER, "pkg")},
     {F(AVERAGE_SOCKET_POWER), APU, U(NONE), 1e-3, TO(POWER, "pkg")},
     {F(AVERAGE_ALL_CORE_POWER), APU3, U(NONE), 1e-3, TO(POWER, "cpu")},
     {F(AVERAGE_CPU_POWER), APU2, U(NONE), 1e-3, TO(POWER, "cpu")},
