@@ -182,10 +182,11 @@ _Static_assert(GTEL_ARRAY_LEN(rows) <= GTEL_AMD_TABLE_ROWS_MAX, "rows");
 /*
  * Fields of a chip that are not what they are of others: Renoir's socket power is in watts or
  * milliwatts, by firmware; Cyan Skillfish's power is cut to 16 bits, which end at 65 W (kernel:
- * smu12/renoir_ppt.c, smu11/cyan_skillfish_ppt.c); the video activity of format 2 is in percent or
- * hundredths of that, and known for Renoir and revision 2.1 (smu13/yellow_carp_ppt.c …) alone; that
- * of MI200 is 0 without a measurement (smu13/aldebaran_ppt.c; a later patch, for stable kernels as
- * well, leaves it at all ones).
+ * smu12/renoir_ppt.c, smu11/cyan_skillfish_ppt.c); the fabric's clock of format 2 is Renoir's
+ * alone, and the memory's of others (smu11/vangogh_ppt.c, smu13/smu_v13_0_4_ppt.c …); the video
+ * activity of format 2 is in percent or hundredths of that, and known for Renoir and revision 2.1
+ * (smu13/yellow_carp_ppt.c …) alone; that of MI200 is 0 without a measurement
+ * (smu13/aldebaran_ppt.c; a later patch, for stable kernels as well, leaves it at all ones).
  */
 static bool is_suspect(const struct gtel_amd_scene *scene, const struct row *row)
 {
@@ -195,6 +196,8 @@ static bool is_suspect(const struct gtel_amd_scene *scene, const struct row *row
         return false;
     if (row->metric == GTEL_M_ENGINE_BUSY)
         return scene->metrics->content != 1 && scene->chip != GTEL_AMD_RENOIR;
+    if (gtel_str_eq(row->part, GTEL_STR("fabric")))
+        return scene->chip != GTEL_AMD_RENOIR;
     return row->metric == GTEL_M_POWER &&
            (scene->chip == GTEL_AMD_CYAN_SKILLFISH ||
             (scene->chip == GTEL_AMD_RENOIR && row->field == GTEL_AMD_AVERAGE_SOCKET_POWER));
