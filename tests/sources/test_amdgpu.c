@@ -320,6 +320,38 @@ static void test_lives(void)
     }
 }
 
+/* Where it may be woken, a card with gpu_metrics that sleeps between all gathers is read in each.
+ */
+static void test_may_wake(void)
+{
+    struct machine machine;
+    char text[4096];
+    char error[200];
+    size_t n = (size_t)snprintf(text, sizeof(text), "%s",
+                                CARD("744C") SLEEPS("suspended") VRAM("1000")
+                                    SENSORS TEXT("gpu_metrics", "")
+                                        TEXT("power/runtime_suspended_time", "100"));
+    for (int t = 1; t < 4; t++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              "at %ds\nfile " DEVICE "/power/runtime_suspended_time\n| %d\n", t,
+                              100 + t * 900);
+    (void)snprintf(text + n, sizeof(text) - n, "end\n");
+    test_label = "may wake";
+    if (!CHECK(machine_init(&machine, text, "amdgpu")))
+        return;
+    CHECK_INT(
+        gtel_option_set(&machine.options, GTEL_O_WAKE, GTEL_STR("always"), error, sizeof(error)),
+        0);
+    for (int t = 0; t < 4; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine.registry.device[0]->is_asleep);
+        CHECK(value_of(&machine, GTEL_M_TEMPERATURE, "edge") > 0);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 #define NO_VIDEO                                                                                   \
     "vcn_busy_percent: 0: this kernel does not show the use of this chip's video engine; Linux "   \
     "6.12 "                                                                                        \
@@ -416,6 +448,7 @@ int main(void)
     test_values();
     test_limits();
     test_lives();
+    test_may_wake();
     test_said();
     test_return();
     return test_result();

@@ -92,7 +92,10 @@ static void sample_npu(struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
             gtel_amd_table_sample_npu(&gpu->table, cards->card[i]->device, batch);
 }
 
-/* Whether the card, which is awake, has woken so lately that its values mean nothing. */
+/*
+ * Whether the card, which is awake, has woken so lately that its values mean nothing. One that is
+ * read while it sleeps has just been woken for each reading: its values are what there is.
+ */
 static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
 {
     const struct gtel_card *card = gpu->card.card;
@@ -101,7 +104,8 @@ static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
     bool has_woken = before > 0 && before != gpu->suspended_plus_1;
     if (has_woken)
         gtel_amd_table_break(&gpu->table);
-    if (has_woken && gtel_fs_exists(card->cards->env, GTEL_FS_AT("%s/gpu_metrics", card->path)))
+    if (has_woken && !card->cards->may_wake &&
+        gtel_fs_exists(card->cards->env, GTEL_FS_AT("%s/gpu_metrics", card->path)))
         gpu->settled_ns = now_ns + settle_ns;
     return now_ns < gpu->settled_ns;
 }
