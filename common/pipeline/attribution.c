@@ -129,6 +129,12 @@ static bool collect(struct gtel_attribution *attribution, const struct gtel_seri
 
 /* ---- splitting ---- */
 
+/* Clients of AMD's partitions have the GPU's address, and are in its list (amdgpu_fdinfo.c). */
+static bool has_own_list(const struct gtel_device *device)
+{
+    return !gtel_str_starts(gtel_str_of(device->label[GTEL_LABEL_INSTANCE]), GTEL_STR("xcp"));
+}
+
 /* What the lines of each GPU are together. */
 static void sum_up(struct gtel_attribution *attribution, const struct gtel_registry *registry,
                    bool is_all_read)
@@ -145,7 +151,8 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
     for (size_t i = 0; i < registry->n; i++) {
         const struct gtel_attribution_gpu *part = &attribution->gpu[i];
         if (registry->device[i]->is_present &&
-            (part->list == GTEL_LIST_NONE || (part->list == GTEL_LIST_OF_READER && !is_all_read)))
+            ((part->list == GTEL_LIST_NONE && has_own_list(registry->device[i])) ||
+             (part->list == GTEL_LIST_OF_READER && !is_all_read)))
             attribution->gpu[part->gpu].is_incomplete = true;
     }
 }

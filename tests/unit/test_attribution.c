@@ -415,6 +415,33 @@ static void test_lists(void)
     test_label = "";
 }
 
+/* A part without a list of its own: of AMD's partitions, processes are in the list of the GPU. */
+static void test_partitions(void)
+{
+    static const struct {
+        const char *part[2];
+        double want; /* of 50 J */
+    } parts[] = {{{"xcp0", "xcp1"}, 50}, {{"mig0", "mig1"}, 0}, {{"xcp0", "mig1"}, 0}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(parts); i++) {
+        const struct known devices[] = {
+            {"a", "a", ""}, {"a0", "a", parts[i].part[0]}, {"a1", "a", parts[i].part[1]}};
+        struct machine m;
+        test_label = parts[i].part[1];
+        begin_with(&m, devices, GTEL_ARRAY_LEN(devices));
+        for (int round = 0; round < 2; round++) {
+            put_line(&m, 0, "a", -1);
+            put_lists(&m, 0, 0, 100);
+            put(&m, 0, GTEL_M_GPU_ENERGY, "", 100 * round, DRIVER);
+            put_mean(&m, 0, 0.5);
+            run(&m, false);
+        }
+        CHECK_NEAR(get(&m, 0, "a"), parts[i].want, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), 50 - parts[i].want, 1e-9);
+        end(&m);
+    }
+    test_label = "";
+}
+
 /*
  * Of a vendor's library, which has energy and shares in each fourth gather only: the shares are
  * about all of the time, and so are means of the busy share, also of a moment each.
@@ -623,6 +650,7 @@ int main(void)
     test_first_gather();
     test_alone();
     test_lists();
+    test_partitions();
     test_rare();
     test_conservation();
     test_no_memory();
