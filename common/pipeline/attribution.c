@@ -218,6 +218,19 @@ static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy
     return (struct split){.factor = 1, .unattributed = busy - gpu->sum};
 }
 
+/*
+ * Whether the energy is that of more than the GPU: the first die of an MI250 counts for both
+ * (kernel: smu13/aldebaran_ppt.c).
+ */
+static bool is_of_more(const struct gtel_device *device)
+{
+    static const char *const ids[] = {"1002:7408", "1002:740c"};
+    bool is_found = false;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
+        is_found = is_found || strcmp(device->label[GTEL_LABEL_PCI_ID], ids[i]) == 0;
+    return is_found;
+}
+
 /* The line that has the GPU to itself in this run; 0: none. */
 static uint64_t alone_of(const struct gtel_attribution_gpu *gpu)
 {
@@ -275,7 +288,7 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
     const struct gtel_device *device = gpu->energy->now.device;
     bool was_asleep = gpu->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
     struct split split = split_of(gpu, busy_of(attribution, gpu), was_asleep);
-    if (gpu->until + 1 != attribution->run && !was_asleep)
+    if ((gpu->until + 1 != attribution->run && !was_asleep) || is_of_more(device))
         split = (struct split){.unattributed = 1};
     uint64_t gathers = gpu->runs;
     double joules = step(gpu, attribution->run);

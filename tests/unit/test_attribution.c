@@ -442,6 +442,43 @@ static void test_partitions(void)
     test_label = "";
 }
 
+/* What counts more than the GPU is nobody's, also of one line alone, and over a sleep. */
+static void test_more(void)
+{
+    static const struct {
+        const char *label;
+        const char *id;
+        double share; /* below 0: not known */
+        bool has_slept;
+        double line, unattributed, idle; /* of 100 J */
+    } gpus[] = {
+        {"MI250X: of both dies", "1002:7408", 0.25, false, 0, 100, 0},
+        {"MI250: of both dies", "1002:740c", -1, false, 0, 100, 0},
+        {"MI210: one die", "1002:740f", 0.25, false, 25, 25, 50},
+        {"MI250, asleep", "1002:740c", 0.25, true, 0, 100, 0},
+        {"MI300X", "1002:74a1", -1, false, 50, 0, 50},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
+        struct machine m;
+        test_label = gpus[i].label;
+        begin(&m);
+        gtel_device_label(&m.registry, m.registry.device[0], GTEL_LABEL_PCI_ID,
+                          gtel_str_of(gpus[i].id));
+        for (int round = 0; round < 2; round++) {
+            put_line(&m, 0, "a", gpus[i].share);
+            put_lists(&m, 0, 3, 100);
+            put(&m, 0, GTEL_M_GPU_ENERGY, "", 100 * round, DRIVER);
+            put_mean(&m, 0, 0.5);
+            run(&m, gpus[i].has_slept);
+        }
+        CHECK_NEAR(get(&m, 0, "a"), gpus[i].line, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), gpus[i].unattributed, 1e-9);
+        CHECK_NEAR(get(&m, 0, "idle"), gpus[i].idle, 1e-9);
+        end(&m);
+    }
+    test_label = "";
+}
+
 /*
  * Of a vendor's library, which has energy and shares in each fourth gather only: the shares are
  * about all of the time, and so are means of the busy share, also of a moment each.
@@ -651,6 +688,7 @@ int main(void)
     test_alone();
     test_lists();
     test_partitions();
+    test_more();
     test_rare();
     test_conservation();
     test_no_memory();
