@@ -220,11 +220,12 @@ static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy
 
 /*
  * Whether the energy is that of more than the GPU: the first die of an MI250 counts for both
- * (kernel: smu13/aldebaran_ppt.c).
+ * (kernel: smu13/aldebaran_ppt.c), and an MI300A has the cores of its CPUs in the package
+ * (smu13/smu_v13_0_6_ppt.c, SocketEnergyAcc).
  */
 static bool is_of_more(const struct gtel_device *device)
 {
-    static const char *const ids[] = {"1002:7408", "1002:740c"};
+    static const char *const ids[] = {"1002:7408", "1002:740c", "1002:74a0"};
     bool is_found = false;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
         is_found = is_found || strcmp(device->label[GTEL_LABEL_PCI_ID], ids[i]) == 0;

@@ -19,7 +19,7 @@
  * removed gives nothing.
  *
  * Nothing is attributed on a GPU of which no list of processes was ever there. Where the counter
- * is known to count more than the GPU (MI250), all is unattributed.
+ * is known to count more than the GPU (MI250, MI300A), all is unattributed.
  *
  * Lines of parts with an identity of their own (a MIG instance) belong to their GPU, and their
  * share of it is not known.

@@ -456,6 +456,7 @@ static void test_more(void)
         {"MI250: of both dies", "1002:740c", -1, false, 0, 100, 0},
         {"MI210: one die", "1002:740f", 0.25, false, 25, 25, 50},
         {"MI250, asleep", "1002:740c", 0.25, true, 0, 100, 0},
+        {"MI300A: CPUs, too", "1002:74a0", -1, false, 0, 100, 0},
         {"MI300X", "1002:74a1", -1, false, 50, 0, 50},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
