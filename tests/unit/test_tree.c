@@ -350,7 +350,7 @@ static int64_t follow(void *arg, const char *path, bool follows, char *buf)
     if (follows && path[0] == 'l') /* "l9" is a link to "l8", and so on; "l0" is none */
         return path[1] == '\0' || strcmp(path, "l0") == 0
                    ? 0
-                   : snprintf(buf, GTEL_WAY_MAX, "l%d", atoi(path + 1) - 1);
+                   : snprintf(buf, GTEL_WAY_MAX, "l%lu", strtoul(path + 1, NULL, 10) - 1);
     return 0;
 }
 
