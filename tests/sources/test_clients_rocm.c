@@ -81,6 +81,15 @@ static const struct {
     {"a node that the device cgroup denies",
      NODES "refuse " KFD "topology/nodes/1/gpu_id EPERM\n" VRAM("700", "77", "8388608"), 1, -1, -1,
      2, -1, true, 0},
+    {"a node of the other GPU that it denies",
+     NODES "refuse " KFD "topology/nodes/3/gpu_id EPERM\n" IDLE("700", "77"), 1, -1, -1, 2, -1,
+     false, 0},
+    {"the largest number of a GPU",
+     NODE("1", "4294967295", "256") VRAM("700", "4294967295", "8388608"), 8, -1, -1, 2, -1, true,
+     0},
+    {"too large a number of a GPU",
+     NODE("1", "4294967373", "256") IDLE("700", "77") VRAM("700", "77", "8388608"), 1, -1, -1, 2,
+     -1, false, 0},
     {"the same of a file",
      NODES VRAM("700", "77", "8388608") "refuse " KFD "proc/700/vram_77 EPERM\n", 1, -1, -1, 2, -1,
      true, 0},
@@ -163,12 +172,15 @@ static void run_case(size_t c)
     }
     CHECK_NEAR(mib_of(&lane, first_gpu, "first"), cases[c].memory, 1e-9);
     CHECK_NEAR(mib_of(&lane, first_gpu, "second"), 1, 1e-9);
+    CHECK((lane.group.batch.failed[0] > 0) == (cases[c].memory < 0));
     CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_COMPUTE_UNITS, "first"),
                cases[c].units, 0);
     CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_EVICTED, "first"), cases[c].evicted,
                0);
     CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_GPU_PROCESSES, NULL), cases[c].count, 0);
     CHECK_NEAR(mib_of(&lane, first_gpu, "other"), cases[c].other, 1e-9);
+    CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_MEMORY_VRAM, "other"),
+               clients_value(&lane, first_gpu, GTEL_M_PROCESS_MEMORY, "other"), 0);
     CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_COMPUTE, "first"),
                cases[c].is_hidden ? -1 : 0.01, 1e-9);
     CHECK_NEAR(clients_sum(&lane, second_gpu, GTEL_M_PROCESS_MEMORY), cases[c].on_other * 1048576,
@@ -176,6 +188,78 @@ static void run_case(size_t c)
     CHECK(watch.late == 0 || strstr(cases[c].text, "refuse"));
     lane_done(&lane);
     gtel_buf_done(&text);
+}
+
+/* What fails of KFD as a whole: then more may be used of its GPUs than is in texts. */
+static void test_broken(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        double memory; /* MiB of each process on the first GPU */
+        double count;  /* processes there */
+    } broken[] = {
+        {"no list of processes", NODES "refuse " KFD "proc EIO\n", -1, -1},
+        {"no list of nodes", NODES "refuse " KFD "topology/nodes EIO\n", -1, -1},
+        {"a node that fails", NODES "error " KFD "topology/nodes/1/gpu_id EIO\n", -1, -1},
+        {"a node that fails before one that is denied",
+         NODES "error " KFD "topology/nodes/1/gpu_id EIO\nerror " KFD
+               "topology/nodes/2/gpu_id EPERM\n",
+         -1, -1},
+        {"a node that fails after one that is denied",
+         NODES "error " KFD "topology/nodes/1/gpu_id EPERM\nerror " KFD
+               "topology/nodes/2/gpu_id EIO\n",
+         -1, -1},
+        {"nodes that are denied",
+         NODES "error " KFD "topology/nodes/1/gpu_id EPERM\nerror " KFD
+               "topology/nodes/2/gpu_id EPERM\n",
+         1, 2},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(broken); i++) {
+        struct gtel_buf text;
+        struct lane lane;
+        test_label = broken[i].label;
+        gtel_buf_init(&text, 1 << 20);
+        put_machine(&text, broken[i].text);
+        if (CHECK(clients_run(&lane, &text, 3))) {
+            CHECK_NEAR(mib_of(&lane, first_gpu, "first"), broken[i].memory, 1e-9);
+            CHECK_NEAR(mib_of(&lane, first_gpu, "second"), broken[i].memory, 1e-9);
+            CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_GPU_PROCESSES, NULL), broken[i].count,
+                       0);
+            lane_done(&lane);
+        }
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
+/* As many nodes as are remembered, and one more: what is on it is not known. */
+static void test_many_nodes(void)
+{
+    enum { MOST = 128 };
+    for (unsigned n = MOST; n <= MOST + 1; n++) {
+        struct gtel_buf text;
+        struct gtel_buf kfd;
+        struct lane lane;
+        test_label = n == MOST ? "as many nodes as are remembered" : "one more";
+        gtel_buf_init(&text, 1 << 20);
+        gtel_buf_init(&kfd, 1 << 20);
+        for (unsigned i = 0; i < n; i++)
+            gtel_buf_printf(&kfd, NODE("%u", "%u", "%u"), i, 1000 + i, i,
+                            i == 0 || i == MOST - 1 ? 256u : 512u);
+        gtel_buf_printf(&kfd, VRAM("700", "1000", "3145728") VRAM("700", "%u", "5242880"),
+                        1000 + MOST - 1);
+        gtel_buf_char(&kfd, '\0');
+        put_machine(&text, kfd.p);
+        if (CHECK(clients_run(&lane, &text, 3))) {
+            CHECK_NEAR(mib_of(&lane, first_gpu, "first"), n == MOST ? 8 : -1, 1e-9);
+            CHECK_NEAR(mib_of(&lane, first_gpu, "second"), n == MOST ? 1 : -1, 1e-9);
+            lane_done(&lane);
+        }
+        gtel_buf_done(&text);
+        gtel_buf_done(&kfd);
+    }
+    test_label = "";
 }
 
 /* A process ends, another one gets its number, and a GPU gets other nodes. */
@@ -245,6 +329,14 @@ static unsigned kept_files(const struct env_fault *fault)
     return n;
 }
 
+static bool is_kept(const struct env_fault *fault, const char *process)
+{
+    for (int i = 0; i < FAULT_HANDLES_MAX; i++)
+        if (fault->is_open[i] && strstr(fault->path[i], process))
+            return true;
+    return false;
+}
+
 /*
  * Where no more files can be kept open, 32 are closed and what they report is read all the same;
  * when processes end, others get their room.
@@ -293,6 +385,7 @@ static void test_room(int error)
         if (t == 1)
             CHECK_INT(room.opens, 5 * MANY); /* and the other nodes', which are not there, twice */
         CHECK_INT(room.opens_of_last, t == 0 ? 3 : 5);
+        CHECK(is_kept(lane.fault, "/600/") == (t < 4)); /* it ends */
         lane_step(&lane, 1000);
     }
     lane_done(&lane);
@@ -306,6 +399,8 @@ int main(void)
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         run_case(c);
     test_changes();
+    test_broken();
+    test_many_nodes();
     test_room(-EMFILE);
     test_room(-ENFILE);
     return test_result();
