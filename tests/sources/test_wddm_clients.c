@@ -77,10 +77,13 @@ static void test_many(void)
         return;
     put_gpus(&lane.group.registry, GPUS);
     for (unsigned i = 0; i < STATES; i++) {
+        uint64_t calls = lane.fault->calls;
         alloc_fault_arm(0);
         gtel_group_sample(&lane.group);
         if (i >= 4)
             CHECK_INT(alloc_fault_count(), 0);
+        /* The start of a process is read once, not for each of its GPUs. */
+        CHECK(i == 0 || lane.fault->calls - calls <= 2 * PROCESSES + 2);
         lane_step(&lane, 1000);
     }
     const struct gtel_reading *busy = lane_find(&lane, GTEL_M_ENGINE_BUSY, "render", NULL);
@@ -238,6 +241,115 @@ static void test_works(void)
     test_label = "";
 }
 
+static int64_t read_too_much(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -E2BIG;
+}
+
+/* After a gather without values of engines the next one begins again. */
+static void test_begins_again(void)
+{
+    static const double want[] = {-1, 0.001, -1, -1, 0.001};
+    for (int is_left_alone = 0; is_left_alone < 2; is_left_alone++) {
+        struct lane lane;
+        test_label = is_left_alone ? "left alone" : "an error";
+        put_machine(1, 3);
+        length -= strlen("end\n");
+        put("at 20s\n" ENGINES "| clock 120000000000\nend\n");
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        struct gtel_env_ops failing = *lane.fault->env.ops;
+        const struct gtel_env_ops *working = lane.fault->env.ops;
+        failing.file_read = read_too_much;
+        for (size_t t = 0; t < GTEL_ARRAY_LEN(want); t++) {
+            lane.group.registry.device[0]->is_left_alone = is_left_alone && t == 2;
+            lane.fault->env.ops = !is_left_alone && t == 2 ? &failing : working;
+            gtel_group_sample(&lane.group);
+            CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_RENDER, "p2.exe"), want[t], 1e-9);
+            CHECK_NEAR(value_of(&lane, GTEL_M_ENGINE_BUSY, "render"),
+                       want[t] < 0 ? -1 : 3 * want[t], 1e-9);
+            lane_step(&lane, 1000);
+        }
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
+/* What a process that works ends with is not known, in a gather that follows too soon, either. */
+static void test_ends_between(void)
+{
+    static const double want[] = {-1, 0.3, -1, -1, 0.1};
+    static const unsigned steps[] = {1000, 1, 999, 1000, 1000};
+    struct lane lane;
+    length = 0;
+    put("file proc/5/stat\n| 5 (this.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 40\n");
+    put("file proc/6/stat\n| 6 (other.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 40\n");
+    for (unsigned t = 0, ms = 0; t < GTEL_ARRAY_LEN(steps); ms += steps[t++]) {
+        if (t > 0)
+            put("at %ums\n", ms);
+        put(ENGINES "| clock %u000000\n", 100000 + ms);
+        put("| 1:%u pid_6_luid_0x0_0x1_phys_0_eng_0_engtype_3D\n", ms * 1000);
+        if (t < 2)
+            put("| 1:%u pid_5_luid_0x0_0x1_phys_0_eng_0_engtype_3D\n", ms * 2000);
+    }
+    put("end\n");
+    if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+        return;
+    put_gpus(&lane.group.registry, 1);
+    for (size_t t = 0; t < GTEL_ARRAY_LEN(steps); t++) {
+        gtel_group_sample(&lane.group);
+        CHECK_NEAR(value_of(&lane, GTEL_M_ENGINE_BUSY, "render"), want[t], 1e-9);
+        lane_step(&lane, steps[t]);
+    }
+    lane_done(&lane);
+}
+
+/* Memory of a process, in the counters of one adapter or of two. */
+static void test_memory(void)
+{
+    static const struct {
+        const char *label;
+        const char *counters[2];
+        double memory;
+        double system;
+        double allocated;
+    } cases[] = {
+        {"all of it", {"2:1000 3:200 4:2000", NULL}, 1000, 200, 2000},
+        {"two adapters of a GPU", {"2:1000 3:200 4:2000", "2:10 3:2 4:20"}, 1010, 202, 2020},
+        {"all that was committed is resident", {"2:1000 3:200 4:1000", NULL}, 1000, 200, 1000},
+        {"a GPU without memory of its own", {"2:1000 3:200 4:999", NULL}, 1000, -1, -1},
+        {"it is not known what was committed", {"2:1000 3:200", NULL}, 1000, -1, -1},
+        {"it is not known what is resident", {"3:200 4:2000", NULL}, -1, 200, 2000},
+        {"the other one's is not known", {"2:1000 3:200 4:2000", "3:2 4:20"}, -1, 202, 2020},
+        {"nothing", {"2:0 3:0 4:0", NULL}, 0, 0, 0},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct lane lane;
+        test_label = cases[i].label;
+        length = 0;
+        put("file proc/5/stat\n| 5 (this.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 40\n");
+        put(MEMORY "| clock 100000000000\n");
+        for (unsigned phys = 0; phys < 2 && cases[i].counters[phys]; phys++)
+            put("| %s pid_5_luid_0x0_0x1_phys_%u\n", cases[i].counters[phys], phys);
+        put("end\n");
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        gtel_group_sample(&lane.group);
+        CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_MEMORY, "this.exe"), cases[i].memory, 0);
+        CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_MEMORY_SYSTEM, "this.exe"), cases[i].system, 0);
+        CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_MEMORY_ALLOCATED, "this.exe"), cases[i].allocated,
+                   0);
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
 /* What is said of sets that cannot be read. */
 static void test_diagnose(void)
 {
@@ -308,15 +420,6 @@ static void test_no_sets(void)
         gtel_findings_done(&findings);
         lane_done(&lane);
     }
-}
-
-static int64_t read_too_much(void *arg, int handle, void *buf, size_t n)
-{
-    (void)arg;
-    (void)handle;
-    (void)buf;
-    (void)n;
-    return -E2BIG;
 }
 
 /* Sets that are longer than any that is read, and no memory for one: each is said. */
@@ -415,6 +518,9 @@ int main(void)
     test_many();
     test_left_alone();
     test_works();
+    test_begins_again();
+    test_ends_between();
+    test_memory();
     test_diagnose();
     test_no_sets();
     test_no_room();
