@@ -172,7 +172,9 @@ static void test_repairs(void)
 /* A card that has to be repaired says so once; again when it was well in between. */
 static void test_repair_of_card(void)
 {
-    static const char text[] = CARD("xe") "file " DEVICE "/survivability_mode\n| 1\n"
+    static const char text[] = CARD("xe") "link sys/bus/pci/drivers/xe/0000:03:00.0 -> "
+                                          "../../../../devices/pci0000:00/0000:03:00.0\n"
+                                          "file " DEVICE "/survivability_mode\n| 1\n"
                                           "at 2s\ngone " DEVICE "/survivability_mode\n"
                                           "at 3s\nfile " DEVICE "/survivability_mode\n| 1\nend\n";
     static const uint64_t warnings[] = {1, 1, 1, 2, 2};
@@ -185,6 +187,7 @@ static void test_repair_of_card(void)
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], warnings[n]);
         CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), n == 2 ? -1 : 2);
+        CHECK(machine.registry.device[0]->is_present);
         machine_step(&machine, 1000);
     }
     machine_done(&machine);
@@ -210,6 +213,36 @@ static void test_refused(void)
         CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), i == 0 ? -1 : 3);
         CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), i == 1 ? -1 : 2);
         CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), i == 2 ? -1 : 1);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* Folders that may not be listed: of that of services nothing is known, of xe's it is reported. */
+static void test_refused_folders(void)
+{
+    static const struct {
+        const char *folder;
+        int want;
+    } cases[] = {
+        {"sys/bus/pci_express/drivers", 0},
+        {"sys/bus/pci_express/drivers/aer", 0},
+        {"sys/bus/pci/drivers/xe", -EACCES},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        char text[2048];
+        struct machine machine;
+        test_label = cases[i].folder;
+        (void)snprintf(text, sizeof(text), "%s" BOUND "refuse %s EACCES\nend\n",
+                       CARD("xe") AER("3", "0", "1"), cases[i].folder);
+        if (!CHECK(machine_init(&machine, text, "drm_health")))
+            return;
+        CHECK_INT(machine_gather(&machine), cases[i].want);
+        machine.needs_discovery = false;
+        machine.version = machine.cards.version;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 3);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), cases[i].want == 0 ? -1 : 0);
         machine_done(&machine);
     }
     test_label = "";
@@ -398,6 +431,7 @@ int main(void)
     test_repairs();
     test_repair_of_card();
     test_refused();
+    test_refused_folders();
     test_functions();
     test_uncounted();
     test_unlisted();
