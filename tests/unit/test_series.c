@@ -123,9 +123,37 @@ static void test_age(void)
     }
 }
 
+/* What is counted adds up over gathers, and the window has each sum. */
+static void test_count(void)
+{
+    static const double added[] = {1, 0, 2.5, 4};
+    struct gtel_series_table table = {0};
+    struct gtel_device device = {.index = 0};
+    double sum = 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(added); i++) {
+        struct gtel_reading joules = reading_of(&device, GTEL_M_PROCESS_JOULES, GTEL_STR("a"), 0);
+        joules.value_type = GTEL_VALUE_F64;
+        joules.value.f64 = added[i];
+        joules.t_ns = 100 + i;
+        sum += added[i];
+        const struct gtel_series *series = gtel_series_count(&table, &joules, 1, 1 + i);
+        if (!CHECK(series != NULL))
+            break;
+        CHECK_NEAR(series->now.value.f64, sum, 0);
+        CHECK_INT(series->now.t_ns, joules.t_ns);
+        CHECK_INT(series->gather, 1 + i);
+        CHECK_NEAR(series->window.min, 1, 0);
+        CHECK_NEAR(series->window.max, sum, 0);
+        CHECK_INT(series->window.n, i + 1);
+    }
+    CHECK_INT(table.n, 1);
+    gtel_series_done(&table);
+}
+
 int main(void)
 {
     test_age();
+    test_count();
     test_preference();
     test_gathers();
     test_keys();
