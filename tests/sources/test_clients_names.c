@@ -241,7 +241,7 @@ static void test_new_gpu(void)
 }
 
 /* A card that cannot be read is searched for soon, then less and less often, until it can. */
-static void test_missed(void)
+static void test_missed(bool has_render_node)
 {
     enum { READABLE = 10, END = 17 };
     struct gtel_buf text;
@@ -251,6 +251,8 @@ static void test_missed(void)
     clients_card(&text, 0, "i915");
     clients_card(&text, 1, "i915");
     clients_process(&text, 700, "worker", 50);
+    if (!has_render_node)
+        gtel_buf_str(&text, GTEL_STR("gone sys/class/drm/renderD129\n"));
     gtel_buf_printf(&text, "error sys/devices/0000:02:00.0/uevent EIO\nat %ds\n", READABLE);
     clients_card(&text, 1, "i915");
     gtel_buf_printf(&text, "at %ds\nend\n", END + 1);
@@ -269,6 +271,43 @@ static void test_missed(void)
         }
         machine_done(&machine);
     }
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
+/* A client that names its node alone stays with its card while that cannot be read. */
+static void test_node_of_missed(void)
+{
+    enum { END = 6 };
+    struct gtel_buf text;
+    struct lane lane;
+    test_label = "a node of a card that is missed";
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "i915");
+    clients_process(&text, 700, "worker", 50);
+    clients_fd(&text, 700, 5, 0);
+    for (unsigned t = 0; t <= END; t++) {
+        gtel_buf_printf(&text, t > 0 ? "at %us\n" : "", t);
+        if (t == 3)
+            gtel_buf_str(&text, GTEL_STR("error sys/devices/0000:01:00.0/uevent EIO\n"));
+        gtel_buf_printf(&text,
+                        "file proc/700/fdinfo/5\n| pos:\t0\n| drm-driver:\ti915\n"
+                        "| drm-client-id:\t9\n| drm-engine-render:\t%u000000 ns\n",
+                        1000 + 50 * t);
+    }
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    gtel_buf_char(&text, '\0');
+    if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "1s");
+    for (unsigned t = 0; t <= END; t++) {
+        lane_gather(&lane);
+        CHECK_NEAR(clients_value(&lane, "0000:01:00.0", GTEL_M_PROCESS_RENDER, "worker"),
+                   t == 0 ? -1 : 0.05, 1e-9);
+        lane_step(&lane, 1000);
+    }
+    lane_done(&lane);
     gtel_buf_done(&text);
     test_label = "";
 }
@@ -320,7 +359,9 @@ int main(void)
     test_kinds_of_nodes();
     test_wake();
     test_new_gpu();
-    test_missed();
+    test_missed(true);
+    test_missed(false);
+    test_node_of_missed();
     test_renumbered();
     return test_result();
 }
