@@ -735,7 +735,7 @@ static void test_numbers(void)
 
 /*
  * While virtual functions are on, guests use the GPU, and no process here is theirs; nor is it
- * known while the file that says so cannot be opened (-1).
+ * known while the file that says so cannot be opened (-1), or has no number (-2).
  */
 static void test_functions(void)
 {
@@ -750,6 +750,12 @@ static void test_functions(void)
         {"perhaps some",
          {-1, -1, -1, 0, 0, 0},
          {{-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}, {0.1, 0.1}}},
+        {"one virtual function",
+         {1, 0, 0, 0, 1, 1},
+         {{-1, 0.1}, {0.1, 0.1}, {0.1, 0.1}, {-1, 0.1}, {-1, 0.1}}},
+        {"no number of them",
+         {-2, -2, 0, 0, -2, 0},
+         {{-1, 0.1}, {-1, 0.1}, {0.1, 0.1}, {-1, 0.1}, {-1, 0.1}}},
     };
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
@@ -760,9 +766,11 @@ static void test_functions(void)
             int functions = cases[i].functions[t];
             if (t > 0)
                 gtel_buf_printf(&text, "at %us\n", t);
-            if (functions < 0)
+            if (functions == -1)
                 gtel_buf_printf(&text, "refuse %s/sriov_numvfs EACCES\n", folder);
-            if (functions >= 0 && t > 0 && cases[i].functions[t - 1] < 0)
+            if (functions == -2)
+                gtel_buf_printf(&text, "file %s/sriov_numvfs\n| some\n", folder);
+            if (functions >= 0 && t > 0 && cases[i].functions[t - 1] == -1)
                 gtel_buf_printf(&text, "gone %s/sriov_numvfs\n", folder);
             if (functions >= 0)
                 gtel_buf_printf(&text, "file %s/sriov_numvfs\n| %d\n", folder, functions);
