@@ -272,6 +272,8 @@ static void test_no_hardware(void)
         clients_text(&text, (struct clients_client){700, 5, 0, drivers[i], 9}, 0);
         if (clients_run(&lane, &text, 2)) {
             CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), i < 2 ? -1 : 1, 0);
+            CHECK(gtel_source_present(gtel_sources[gtel_source_find(GTEL_STR("drm_clients"))],
+                                      &lane.fault->env) == (i == 2));
             /* Without a device that may have some, processes are not even walked. */
             CHECK((lane_find(&lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL) != NULL) ==
                   (i == 2));
