@@ -356,7 +356,7 @@ static void test_keep(void)
     struct lane lane;
     struct touches touches = {0};
     gtel_buf_init(&text, 1 << 20);
-    put_machine(&text, "xe", 2);
+    put_machine(&text, "xe", 300);
     if (clients_run(&lane, &text, 2)) {
         lane.fault->watch = count_texts;
         lane.fault->watch_arg = &touches;
@@ -367,6 +367,34 @@ static void test_keep(void)
         lane.fault->watch = NULL;
         lane_gather(&lane);
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
+        for (int i = 0; i < 4; i++) { /* what was done in between is of none of these seconds */
+            lane_step(&lane, 1000);
+            lane_gather(&lane);
+            const struct gtel_reading *busy = lane_find(&lane, GTEL_M_ENGINE_BUSY, "render", NULL);
+            CHECK_NEAR(busy ? busy->value.f64 : -1, 0.05, 1e-9);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
+        }
+        lane_done(&lane);
+    }
+    gtel_buf_done(&text);
+}
+
+/* Nor then what would wake a GPU that has fallen asleep since the gather. */
+static void test_keep_asleep(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    struct touches touches = {0};
+    gtel_buf_init(&text, 1 << 20);
+    put_machine(&text, "xe", 2);
+    gtel_buf_printf(&text, "at 50s\n" STATUS "suspended\nat 1000s\n");
+    if (clients_run(&lane, &text, 2)) {
+        lane.fault->watch = count_texts;
+        lane.fault->watch_arg = &touches;
+        lane_step(&lane, 60000);
+        lane_step(&lane, 300000);
+        CHECK_INT(touches.texts, 0);
+        lane.fault->watch = NULL;
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -689,6 +717,7 @@ int main(void)
     test_no_hardware();
     test_rest();
     test_keep();
+    test_keep_asleep();
     test_spans();
     test_births();
     test_comes_and_goes();
