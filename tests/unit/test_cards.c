@@ -518,6 +518,48 @@ static void test_statuses(void)
     test_label = "";
 }
 
+/* The GPU behind a card that is a display controller: the one device of the GPU's own driver. */
+static void test_core(void)
+{
+#define DRIVERS "sys/bus/platform/drivers/adreno"
+#define GPU(name) "link " DRIVERS "/" name " -> ../../../../devices/platform/" name "\n"
+    static const struct {
+        const char *label;
+        const char *driver;
+        const char *machine;
+        int want;
+        const char *path;
+    } cases[] = {
+        {"a card that is the GPU", "i915", "end\n", 0, "sys/class/drm/card0/device"},
+        {"one", "msm_dpu",
+         GPU("3d00000.gpu") "file " DRIVERS "/bind\nlink " DRIVERS "/module -> ../x\nend\n", 0,
+         DRIVERS "/3d00000.gpu"},
+        {"two", "msm", GPU("3d00000.gpu") GPU("3e00000.gpu") "end\n", -ENOENT, NULL},
+        {"none", "msm", "file " DRIVERS "/bind\nend\n", -ENOENT, NULL},
+        {"no driver", "msm", "end\n", -ENOENT, NULL},
+        {"refused", "msm", GPU("3d00000.gpu") "refuse " DRIVERS " EACCES\nend\n", -EACCES, NULL},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_drm_card drm = {.card = "card0"};
+        char path[GTEL_FS_PATH_MAX];
+        char error[100];
+        test_label = cases[i].label;
+        (void)gtel_str_copy(drm.driver, sizeof(drm.driver), gtel_str_of(cases[i].driver));
+        if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].machine), &tree, error, sizeof(error)) ==
+                   0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+            return;
+        CHECK_INT(gtel_card_core(&env, &drm, path), cases[i].want);
+        if (cases[i].path)
+            CHECK_STR(gtel_str_of(path), cases[i].path);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     char error[200];
@@ -541,5 +583,6 @@ int main(void)
     test_amd_names();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);
+    test_core();
     return test_result();
 }
