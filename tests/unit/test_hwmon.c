@@ -21,6 +21,8 @@ static const char machine[] =
     "file sys/devices/silent/hwmon/hwmon1/name\n| i915\n"
     "file sys/devices/silent/hwmon/hwmon1/temp9_input\n| 1\n"
     "file sys/devices/silent/hwmon/hwmon1/temp9_label\n"
+    "refuse sys/devices/closed/hwmon/hwmon1 EACCES\n"
+    "refuse sys/devices/unlisted/hwmon EACCES\n"
     "end\n";
 
 static void check_list(const struct gtel_env *env, struct gtel_arena *arena)
@@ -74,6 +76,10 @@ int main(void)
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EIO);
     CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/silent", path), 0);
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EINVAL); /* not "9" as its name */
+    list = NULL;
+    CHECK_INT(gtel_hwmon_list(&env, &arena, "sys/devices/closed/hwmon/hwmon1", &list, &n), -EACCES);
+    CHECK_INT(gtel_hwmon_folder(&env, "sys/devices/unlisted", path), -EACCES);
+    CHECK(!list);
     gtel_arena_done(&arena);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
