@@ -26,6 +26,12 @@
 #define CORE_LINK(name, to)                                                                        \
     "link sys/bus/platform/drivers/adreno/" name " -> ../../../../devices/platform/" to "\n"
 
+#define LINK(at, gts, lanes)                                                                       \
+    FILE_OF(at "current_link_speed", gts " GT/s PCIe") FILE_OF(at "current_link_width", lanes)
+#define PORT(at, vendor, gts, lanes)                                                               \
+    FILE_OF(at "vendor", vendor) FILE_OF(at "class", "0x060400") LINK(at, gts, lanes)
+#define ON CARD("nouveau") POWER("active", "on")
+
 enum { WANT_MAX = 6 };
 
 static const struct drm_case {
@@ -156,6 +162,39 @@ static const struct drm_case {
       {GTEL_M_GPU_PCIE_GEN, NULL, 4},
       {GTEL_M_GPU_PCIE_WIDTH, NULL, 16},
       {GTEL_M_NONE, NULL, 0}}},
+    {"a GPU behind a switch: the link of the first port that has more than that",
+     ON LINK("", "2.5", "1") PORT("../", "0x8086", "8.0", "1")
+         PORT("../../", "0x8086", "16.0", "8") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, 3}, {GTEL_M_GPU_PCIE_WIDTH, NULL, 1}, {GTEL_M_NONE, NULL, 0}}},
+    {"the second port has",
+     ON LINK("", "2.5", "1") PORT("../", "0x8086", "2.5", "1")
+         PORT("../../", "0x8086", "5.0", "1") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, 2}, {GTEL_M_GPU_PCIE_WIDTH, NULL, 1}, {GTEL_M_NONE, NULL, 0}}},
+    {"the second port has more lanes",
+     ON LINK("", "2.5", "1") PORT("../", "0x8086", "2.5", "1")
+         PORT("../../", "0x8086", "2.5", "2") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, 1}, {GTEL_M_GPU_PCIE_WIDTH, NULL, 2}, {GTEL_M_NONE, NULL, 0}}},
+    {"neither port has",
+     ON LINK("", "2.5", "1") PORT("../", "0x8086", "2.5", "1")
+         PORT("../../", "0x8086", "2.5", "1") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, -1}, {GTEL_M_GPU_PCIE_WIDTH, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"ports of another switch",
+     ON LINK("", "2.5", "1") PORT("../", "0x1022", "8.0", "1")
+         PORT("../../", "0x1022", "16.0", "8") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, -1}, {GTEL_M_GPU_PCIE_WIDTH, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"two lanes of its own",
+     ON LINK("", "2.5", "2") PORT("../", "0x8086", "8.0", "16") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, 1}, {GTEL_M_GPU_PCIE_WIDTH, NULL, 2}, {GTEL_M_NONE, NULL, 0}}},
+    {"one faster lane of its own",
+     ON LINK("", "5.0", "1") PORT("../", "0x8086", "8.0", "16") "end\n",
+     1,
+     {{GTEL_M_GPU_PCIE_GEN, NULL, 2}, {GTEL_M_GPU_PCIE_WIDTH, NULL, 1}, {GTEL_M_NONE, NULL, 0}}},
     {"a display before the GPU",
      CARD("msm_dpu") POWER("suspended", "auto") CORE_LINK("3d00000.gpu", "3d00000.gpu") CORE_LINK(
          "bind", "3d00000.gpu") "file " CORE "/power/runtime_status\n| active\n"
