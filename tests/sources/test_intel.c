@@ -182,6 +182,36 @@ static void test_values(void)
         i += run_cases(&values[i], n - i);
 }
 
+/* A flag is 0 or 1; another number is none, and counts as a failure. */
+static void test_flags(void)
+{
+#define DEVICE "sys/devices/pci0000:00/0000:00:02.0"
+#define REASON(name, value)                                                                        \
+    "file " DEVICE "/drm/card0/gt/gt0/throttle_reason_" name "\n| " value "\n"
+    static const char text[] =
+        "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:02.0/drm/card0\n"
+        "link " DEVICE "/drm/card0/device -> ../../../0000:00:02.0\n"
+        "file " DEVICE "/uevent\n| DRIVER=i915\n| PCI_SLOT_NAME=0000:00:02.0\n" REASON("pl1", "0")
+            REASON("pl2", "1") REASON("thermal", "2") "end\n";
+    static const struct {
+        const char *reason;
+        double want; /* -1: no reading */
+    } reasons[] = {{"pl1", 0}, {"pl2", 1}, {"thermal", -1}};
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++) {
+            const struct gtel_reading *got = machine_find(
+                &machine, "0000:00:02.0", GTEL_M_THROTTLE_ACTIVE, reasons[i].reason, "0");
+            test_label = reasons[i].reason;
+            CHECK_NEAR(got ? gtel_reading_number(got) : -1, reasons[i].want, 0);
+        }
+        CHECK_INT(machine.batch.failed[0], 1);
+        test_label = "";
+    }
+    machine_done(&machine);
+}
+
 static void test_labels(void)
 {
     static const struct {
@@ -236,6 +266,7 @@ int main(void)
 {
     test_values();
     test_labels();
+    test_flags();
     test_count();
     return test_result();
 }
