@@ -344,18 +344,19 @@ static bool find_server(struct gtel_str text, size_t at, struct gtel_scrub_find 
 {
     struct gtel_str rest = gtel_str_skip(text, at);
     struct gtel_str number = gtel_str_head(text, at > 0 ? at - 1 : 0);
-    size_t n = label(rest);
-    size_t letters = run(rest, gtel_is_letter);
     bool is_behind =
         at > 0 && text.p[at - 1] == '.' && number.n > 0 &&
         (gtel_is_digit(number.p[number.n - 1]) || gtel_str_ends(number, GTEL_STR("]")) ||
          gtel_str_ends(number, GTEL_STR("\\x5d")));
+    if (!is_behind || rest.n == 0 || !gtel_is_letter(rest.p[0]))
+        return false; /* without reading the rest of a line, which may be long */
+    size_t n = label(rest);
+    size_t letters = run(rest, gtel_is_letter);
     if (gtel_str_ends(gtel_str_head(rest, n), GTEL_STR(".slice")))
         n -= sizeof(".slice") - 1;
     *ret = (struct gtel_scrub_find){.n = n, .kind = GTEL_SCRUB_HOST, .how = GTEL_SCRUB_LOCAL};
     bool is_whole = letters == n || rest.p[letters] == ':'; /* and no server's */
-    return is_behind && letters > 0 &&
-           !(is_whole && gtel_scrub_is_usual(GTEL_SCRUB_CGROUP, gtel_str_head(rest, letters)));
+    return !(is_whole && gtel_scrub_is_usual(GTEL_SCRUB_CGROUP, gtel_str_head(rest, letters)));
 }
 
 bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_writer writer,
