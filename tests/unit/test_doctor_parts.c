@@ -11,7 +11,9 @@
 /* ---- lines of text ---- */
 
 #define TEN "123456789 "
-#define SEVENTY TEN TEN TEN TEN TEN TEN TEN
+#define FIFTY TEN TEN TEN TEN TEN
+#define SIXTY FIFTY TEN
+#define SEVENTY SIXTY TEN
 
 /* The 80th column may be used, the next one not. */
 static void test_wrap(void)
@@ -375,6 +377,37 @@ static void test_list(void)
     CHECK_INT(fixes.n, 0);
 }
 
+/* Both parts of an item may use the 80th column, and go on below their beginning. */
+static void test_item(void)
+{
+    static const struct {
+        const char *brings;
+        const char *fix;
+        const char *want;
+    } cases[] = {
+        {SIXTY "1234567890", SIXTY TEN "1234",
+         "  [1] for " SIXTY "1234567890\n      " SIXTY TEN "1234\n"},
+        {SIXTY "1234567890 x", SIXTY TEN "1234 x",
+         "  [1] for " SIXTY "1234567890\n      x\n      " SIXTY TEN "1234\n      x\n"},
+        {SIXTY "12345678901", SIXTY TEN "12345",
+         "  [1] for " FIFTY "123456789\n      12345678901\n      " SIXTY "123456789\n"
+         "      12345\n"},
+    };
+    struct gtel_host_facts facts = {.uid = 0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_doctor_fixes fixes = {.n = 0};
+        struct gtel_buf out;
+        test_label = cases[i].want;
+        gtel_buf_init(&out, 10000);
+        CHECK_INT(gtel_doctor_fixes_text(&fixes, gtel_str_of(cases[i].fix), cases[i].brings), 1);
+        gtel_doctor_fixes_write(&fixes, &facts, false, &out);
+        CHECK(gtel_str_has(gtel_buf_text(&out), gtel_str_of(cases[i].want)));
+        gtel_buf_done(&out);
+        gtel_doctor_fixes_done(&fixes);
+    }
+    test_label = "";
+}
+
 /*
  * Lines of advice behind the first are commands, of some programs and without a shell's signs;
  * after "or:" they are another way and stay comments.
@@ -462,6 +495,7 @@ int main(void)
     test_commands();
     test_list();
     test_root();
+    test_item();
     test_script();
     test_limits();
     return test_result();
