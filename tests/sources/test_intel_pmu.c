@@ -419,6 +419,12 @@ static void test_idle_files(void)
     machine_done(&machine);
 }
 
+static void count_groups(void *arg, enum fault_op op, const char *path)
+{
+    (void)path;
+    *(unsigned *)arg += op == FAULT_PMU ? 1 : 0;
+}
+
 /* An event that is listed and has no counter costs the GT's values, not the engines'. */
 static void test_partial(void)
 {
@@ -436,12 +442,6 @@ static void test_partial(void)
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
     }
     machine_done(&machine);
-}
-
-static void count_groups(void *arg, enum fault_op op, const char *path)
-{
-    (void)path;
-    *(unsigned *)arg += op == FAULT_PMU ? 1 : 0;
 }
 
 /* The CPU that counts is switched off at 2 s: the group is opened on the one that took over. */
@@ -493,6 +493,30 @@ static void test_read_error(void)
 }
 
 /* Which events count what: one beside bcs0-busy, and its value when it grows by 5e8 a second. */
+/* Where it has no counter at the fourth time either, all stay open as they are. */
+static void test_partial_for_good(void)
+{
+    static const char text[] = CARD TYPE("12") ENGINES COUNTERS EVENT("rc6-residency", "0x100003")
+        NS("rc6-residency") "at 9s\npmu i915 0x100003 0 1e9\nend\n";
+    struct machine machine;
+    unsigned calls = 0;
+    test_label = "partial for good";
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        machine.fault->watch = count_groups;
+        machine.fault->watch_arg = &calls;
+        for (unsigned t = 0; t < 6; t++) {
+            unsigned before = calls;
+            machine.needs_discovery = true;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(calls - before, t < 4 ? 3 : 1); /* all, those of engines, read; or read */
+            CHECK(busy(&machine));
+            machine_step(&machine, 1000);
+        }
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 static const struct event_case {
     const char *name;
     const char *config;
@@ -510,6 +534,8 @@ static const struct event_case {
     {"ccs0-busy", "0x4000", "ns", GTEL_M_ENGINE_BUSY_TIME, {"compute", NULL}, 0.5},
     {"xcs0-busy", "0x5000", "ns", GTEL_M_NONE, {NULL}, 0},
     {"xcs0-busy-ticks", "0x5003", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"odd-busy-ticks", "0x100000", "M", GTEL_M_FREQUENCY_CYCLES, {"graphics", "0"}, 5e14},
+    {"rcs0-busy-gt1", "0x1000000000000000", "ns", GTEL_M_NONE, {NULL}, 0},
     {"rcs0-busy", "0x0", "us", GTEL_M_NONE, {NULL}, 0},
     {"rcs0-busy", "0x0", "M", GTEL_M_NONE, {NULL}, 0},
     {"rcs0-busy", "0x0", NULL, GTEL_M_NONE, {NULL}, 0},
@@ -629,6 +655,7 @@ int main(void)
     test_gts();
     test_idle_files();
     test_partial();
+    test_partial_for_good();
     test_hotplug();
     test_read_error();
     test_class();
