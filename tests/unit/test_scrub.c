@@ -365,6 +365,11 @@ static const struct {
     {"7881ed9-c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"7881ed9e-c63e-4425-b5e0-ac55a08ae93", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"7881ed9e-c63e-4425-b5e0", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"7881ed9ec63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "7881ed9ec63e",
+     GTEL_SCRUB_ADDRESS},
+    {":7881ed9e-c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"5D36E968-E325-11CE-BFC1-08002BE10318", 0, GTEL_SCRUB_KERNEL,
+     "5D36E968-E325-11CE-BFC1-08002BE10318", GTEL_SCRUB_UUID},
     {"4D36E968-E325-11CE-BFC1-08002BE10318", 0, GTEL_SCRUB_KERNEL, "", 0}, /* each Windows has it */
     {"4D36E968-E325-11CE-BFC1-08002BE10318", 24, GTEL_SCRUB_KERNEL, "", 0},
     {"7881ed9e+c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "", 0},
@@ -382,6 +387,7 @@ static const struct {
     {"by-id/ ", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"by-partlabel/a", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_SERIAL},
     {"eui.0a", 0, GTEL_SCRUB_KERNEL, "0a", GTEL_SCRUB_SERIAL},
+    {"eui.0g", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"naa.0a", 0, GTEL_SCRUB_KERNEL, "0a", GTEL_SCRUB_SERIAL},
     {"wwx001122334455", 0, GTEL_SCRUB_KERNEL, "001122334455", GTEL_SCRUB_ADDRESS},
     {"wwx00112233445", 0, GTEL_SCRUB_KERNEL, "", 0},
@@ -413,6 +419,7 @@ static const struct {
     {"1.2.3.", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1.2-3.4", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1.2.3.4.", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
+    {"1.2.3.4.x", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
     {"1.2.3.4.5", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1.2.3.4:5", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
     {"1.2.3.4x", 0, GTEL_SCRUB_KERNEL, "", 0},
@@ -425,6 +432,7 @@ static const struct {
     {"1:2:3:4:5:6:7:12345", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1:2:3:4:5:6:7:1234", 0, GTEL_SCRUB_KERNEL, "1:2:3:4:5:6:7:1234", GTEL_SCRUB_ADDRESS},
     {"1:2:3:4:5:6:7:", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1::2:3:4:5:6:7:8:9:a", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1::2:3::", 0, GTEL_SCRUB_KERNEL, "1::2:3::", GTEL_SCRUB_ADDRESS},
     {"1:2:3:4:5:6:7:8x", 0, GTEL_SCRUB_KERNEL, "", 0},
     {"1::2", 0, GTEL_SCRUB_KERNEL, "1::2", GTEL_SCRUB_ADDRESS},
@@ -588,6 +596,7 @@ static void test_rules(void)
     }
     CHECK_INT(gtel_scrub_separator(GTEL_STR("\\x2dx")), 4);
     CHECK_INT(gtel_scrub_separator(GTEL_STR("\\x2")), 0);
+    CHECK_INT(gtel_scrub_separator(GTEL_STR("-")), 1);
     CHECK_INT(gtel_scrub_separator(GTEL_STR("")), 0);
     test_label = "";
 }
