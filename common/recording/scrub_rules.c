@@ -181,7 +181,7 @@ static size_t ipv6(struct gtel_str text)
             return 0;
         groups += width > 0;
         n += width;
-        if (n >= text.n || text.p[n] != ':' || (width == 0 && n > 0 && is_short))
+        if (n >= text.n || text.p[n] != ':' || (width == 0 && is_short))
             break;
         is_short = is_short || gtel_str_starts(gtel_str_skip(text, n), GTEL_STR("::"));
         n += gtel_str_starts(gtel_str_skip(text, n), GTEL_STR("::")) ? 2 : 1;
@@ -446,7 +446,6 @@ static bool has_word(const char *words, struct gtel_str word)
     for (size_t i = 0; i < word.n; i++)
         wanted[i + 1] = gtel_lower(word.p[i]);
     wanted[word.n + 1] = ' ';
-    wanted[word.n + 2] = '\0';
     return strstr(words, wanted) != NULL;
 }
 
