@@ -66,7 +66,7 @@ static int child_start(void *arg, const char *const *args)
         const char *const real[] = {child.path, args[1], NULL};
         return gtel_env_child_start(&child.env, real);
     }
-    return 0;
+    return (int)child.starts;
 }
 
 static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns)
@@ -76,7 +76,7 @@ static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t w
     child.waited_ns += wait_ns;
     if (child.path)
         return child.env.ops->child_read(child.env.arg, handle, buf, n, wait_ns);
-    if (child.has_ended)
+    if (!CHECK(handle == (int)child.starts) || child.has_ended)
         return 0;
     if (child.at == child.n && child.is_endless)
         child.at = 0;
@@ -97,7 +97,7 @@ static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t w
 static int child_end(void *arg, int handle)
 {
     (void)arg;
-    child.is_running = false;
+    child.is_running = !child.path && handle != (int)child.starts; /* another one was ended */
     if (child.path)
         return child.env.ops->child_end(child.env.arg, handle);
     return child.has_ended ? child.status : 256 + 9;
