@@ -419,6 +419,31 @@ static void test_idle_files(void)
     machine_done(&machine);
 }
 
+/* The PMU counts the idle time of the first GT alone: the file of the second one is read. */
+static void test_idle_of_one(void)
+{
+    static const char text[] = CARD TYPE("12") ENGINES COUNTERS EVENT("rc6-residency", "0x100003")
+        NS("rc6-residency") "pmu i915 0x100003 0 4e8\n"
+                            "grow " DEVICE "/drm/card0/gt/gt0/rc6_residency_ms 1000 400\n"
+                            "grow " DEVICE "/drm/card0/gt/gt1/rc6_residency_ms 3000 900\nend\n";
+    struct machine machine;
+    unsigned reads = 0;
+    test_label = "idle of one";
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        machine.fault->watch = count_rc6;
+        machine.fault->watch_arg = &reads;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        reads = 0;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0"), 0.4, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "media", "1"), 3.9, 1e-9);
+        CHECK_INT(reads, 1);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 static void count_groups(void *arg, enum fault_op op, const char *path)
 {
     (void)path;
@@ -654,6 +679,7 @@ int main(void)
 {
     test_gts();
     test_idle_files();
+    test_idle_of_one();
     test_partial();
     test_partial_for_good();
     test_hotplug();
