@@ -288,7 +288,8 @@ static void test_node_of_missed(void)
     clients_process(&text, 700, "worker", 50);
     clients_fd(&text, 700, 5, 0);
     for (unsigned t = 0; t <= END; t++) {
-        gtel_buf_printf(&text, t > 0 ? "at %us\n" : "", t);
+        if (t > 0)
+            gtel_buf_printf(&text, "at %us\n", t);
         if (t == 3)
             gtel_buf_str(&text, GTEL_STR("error sys/devices/0000:01:00.0/uevent EIO\n"));
         gtel_buf_printf(&text,
