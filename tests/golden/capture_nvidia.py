@@ -67,6 +67,7 @@ def check_answers(program, fixtures, out):
             text = text.replace(line, other)
         with open(f"{out}.other", "w", encoding="utf-8") as file:
             file.write(text)
+        os.remove(out)
         subprocess.run([program, "capture", out, "--root", f"{out}.other", "--interval", "1s"],
                        capture_output=True, timeout=60, check=True)
         with open(out, encoding="utf-8") as file:

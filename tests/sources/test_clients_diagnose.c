@@ -17,8 +17,8 @@ enum { SAYS_MAX = 4 };
     "seen: give the program CAP_SYS_PTRACE, or let its user into the group that the "              \
     "mount option gid= names"
 #define PTRACE                                                                                     \
-    "give the program CAP_SYS_PTRACE; in a container, start it with --cap-"                        \
-    "add=SYS_PTRACE"
+    "give the program CAP_SYS_PTRACE; in a container, start it with --user "                       \
+    "0 --pid=host --cap-add=SYS_PTRACE"
 #define BY_TEXT                                                                                    \
     "proc/PID/fd: 0: descriptors can only be identified by reading them, which would "             \
     "wake a sleeping GPU; new clients are found when it is awake: give the program "               \
