@@ -288,6 +288,14 @@ static void test_forgets(void)
     gtel_headlines_done(&headlines);
 }
 
+static void check_idle(const struct gtel_reading *reading, uint32_t rank, double want)
+{
+    CHECK_NEAR(gtel_reading_number(reading), want, 1e-12);
+    CHECK(reading->is_derived && reading->source == GTEL_SOURCE_CORE &&
+          reading->origin == GTEL_HEADLINE_IDLE);
+    CHECK(rank > GTEL_RANK_HEADLINE + GTEL_RANK_STEP);
+}
+
 /* Idle time stands for a GPU from the second sample on, where a GT has slept and no engine counts.
  */
 static void test_idle_parts(void)
@@ -359,12 +367,8 @@ static void test_idle_parts(void)
             bool has_value =
                 gtel_headlines_get(&headlines, 0, GTEL_HEADLINE_FREQUENCY_IDLE, &reading, &rank);
             CHECK_INT(has_value, sample >= cases[i].from);
-            if (has_value) {
-                CHECK_NEAR(gtel_reading_number(&reading), cases[i].want, 1e-12);
-                CHECK(reading.is_derived && reading.source == GTEL_SOURCE_CORE &&
-                      reading.origin == GTEL_HEADLINE_IDLE);
-                CHECK(rank > GTEL_RANK_HEADLINE + GTEL_RANK_STEP);
-            }
+            if (has_value)
+                check_idle(&reading, rank, cases[i].want);
         }
         gtel_headlines_done(&headlines);
     }
