@@ -14,7 +14,7 @@ SPDX = "SPDX-License-Identifier: MIT"
 GPL_FOLDER = "tests/guest/module/"
 GPL = "SPDX-License-Identifier: GPL-2.0-only"
 # Files that cannot or need not say their licence in themselves.
-NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".costs", ".fix", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
+NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".costs", ".fix", ".off", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
 MAX_COLUMNS = 100
 COMPLETIONS = "contrib/docs/completions/"
 LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".costs", ".tree", ".json", ".equivalent", "LICENSE", ".py",
