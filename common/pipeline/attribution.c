@@ -226,10 +226,10 @@ static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy
 static bool is_of_more(const struct gtel_device *device)
 {
     static const char *const ids[] = {"1002:7408", "1002:740c", "1002:74a0"};
-    bool is_found = false;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
-        is_found = is_found || strcmp(device->label[GTEL_LABEL_PCI_ID], ids[i]) == 0;
-    return is_found;
+        if (strcmp(device->label[GTEL_LABEL_PCI_ID], ids[i]) == 0)
+            return true;
+    return false;
 }
 
 /* The line that has the GPU to itself in this run; 0: none. */

@@ -11,15 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A little less than a minute, so that a clock's jitter does not skip a gather. */
-static const uint64_t minute_ns = 59500000000;
 static const uint64_t long_period_ns = 19500000000;
-/*
- * So often in the beginning what is read rarely comes in each gather: a single gather (--once)
- * shows its third.
- */
-enum { FIRST = 3 };
-
 /* The state of one reading. */
 struct work {
     struct gtel_nvml_library *library;
@@ -88,8 +80,8 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     slot->answer = *answer;
     slot->answers++;
     bool is_rare = row->period == GTEL_NVML_SETTING ||
-                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST);
-    slot->due_ns = is_rare && !is_split(work, i) ? work->batch->t_ns + minute_ns : 0;
+                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= GTEL_NVML_FIRST);
+    slot->due_ns = is_rare && !is_split(work, i) ? work->batch->t_ns + GTEL_NVML_MINUTE_NS : 0;
     if (row->group != GTEL_NVML_GROUP_NONE)
         work->gpu->chosen[row->group] = i + 1;
 }
@@ -122,7 +114,7 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
         work->gpu->first_code = code;
         break;
     case GTEL_NVML_MEANS_ABSENT:
-        slot->due_ns = slot->answers > 0 ? work->batch->t_ns + minute_ns : UINT64_MAX;
+        slot->due_ns = slot->answers > 0 ? work->batch->t_ns + GTEL_NVML_MINUTE_NS : UINT64_MAX;
         if (code == GTEL_NVML_NO_PERMISSION)
             log_denial(work, i);
         break;
@@ -211,7 +203,7 @@ static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *g
 /* What takes milliseconds comes in one gather in twenty seconds, so that the others are short. */
 static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
 {
-    gpu->is_long = gpu->longs < FIRST || now - gpu->long_ns >= long_period_ns;
+    gpu->is_long = gpu->longs < GTEL_NVML_FIRST || now - gpu->long_ns >= long_period_ns;
     if (!gpu->is_long)
         return;
     gpu->long_ns = now;

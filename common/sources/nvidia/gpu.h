@@ -29,6 +29,14 @@ enum {
     GTEL_NVML_ORIGIN_EVENT
 };
 
+/* A little less than a minute, so that a clock's jitter does not skip a gather. */
+#define GTEL_NVML_MINUTE_NS UINT64_C(59500000000)
+/*
+ * So often in the beginning what is read rarely comes in each gather: a single gather (--once)
+ * shows its third.
+ */
+enum { GTEL_NVML_FIRST = 3 };
+
 /* What one row yielded. */
 struct gtel_nvml_answer {
     uint64_t u[GTEL_NVML_WORDS]; /* as integers; a negative one as its 64-bit pattern */

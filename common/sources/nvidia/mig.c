@@ -10,7 +10,6 @@
 #include <string.h>
 
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
-static const uint64_t minute_ns = 59500000000;
 enum { NUMBERS_MAX = 64 }; /* of instances: each has a series; drivers use up to 14 */
 
 /* What NVML answers of one place. */
@@ -141,7 +140,7 @@ static int count_places(const struct gtel_nvml_calls *call, struct gtel_nvml_gpu
         gtel_nvml_gpu_forget(gpu);
     if (code == GTEL_NVML_SUCCESS)
         gpu->mig.places = places < GTEL_NVML_INSTANCES_MAX ? places : GTEL_NVML_INSTANCES_MAX;
-    gpu->mig.due_ns = is_off || gpu->mig.places > 0 ? now + minute_ns : UINT64_MAX;
+    gpu->mig.due_ns = is_off || gpu->mig.places > 0 ? now + GTEL_NVML_MINUTE_NS : UINT64_MAX;
     return GTEL_NVML_SUCCESS;
 }
 

@@ -32,9 +32,6 @@ static const struct {
     {ONE_C2C, GTEL_NVML_FI_C2C_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
 };
 
-enum { FIRST = 3 }; /* long gathers with all links, as in gpu.c */
-static const uint64_t minute_ns = 59500000000;
-
 /* Whether there is a failure that may pass: what is asked for is neither there nor absent. */
 static bool may_pass(int code)
 {
@@ -131,9 +128,9 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
         count_links(&library->call, links, gpu->handle);
     if (links->n > 0)
         sample(library, gpu, ALL_LINKS, GTEL_NVML_SCOPE_ALL_LINKS, GTEL_STR_NONE, batch);
-    bool is_turn = gpu->longs <= FIRST || batch->t_ns >= links->due_ns;
+    bool is_turn = gpu->longs <= GTEL_NVML_FIRST || batch->t_ns >= links->due_ns;
     if (is_turn)
-        links->due_ns = batch->t_ns + minute_ns;
+        links->due_ns = batch->t_ns + GTEL_NVML_MINUTE_NS;
     for (unsigned i = 0; is_turn && i < links->n + links->c2c; i++) {
         bool is_c2c = i >= links->n;
         unsigned link = is_c2c ? i - links->n : i;

@@ -10,14 +10,16 @@
  *     call zesInit =                              0x78000001 as answer: !0x78000001
  *     call zesDriverGet = 1                       drivers; one without a line
  *     call zesDeviceGet 0 = 2                     of driver 0; devices of driver 1 begin with 16
- *     call zesDeviceGetProperties 0 = TYPE VENDOR SUBDEVICES UUID ID   (UUID: 32 hexadecimal
- * digits) call zesDeviceGetSubDevicePropertiesExp 0 = TILE UUID …   (each tile) call
- * zesDriverGetDeviceByUuidExp =          scans the UUIDs of the lines above, as it does without a
- * line call zesDeviceGetState 0 = RESET REPAIRED   (reasons are set, none is cleared) call
- * zesDeviceProcessesGetState 0 = PID MEMORY SHARED ENGINES …   (each process) call
- * zesDeviceGetEccState 0 = CURRENT PENDING ACTION call zesDevicePciGetProperties 0 = DOMAIN BUS
- * DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1 call zesDeviceEnumPowerDomains 0 = 2        a second
- * number: what the filling call finds call zesPowerGetProperties 0 1 = 0 0 DEFAULT MIN MAX DOMAIN
+ *     call zesDeviceGetProperties 0 = TYPE VENDOR SUBDEVICES UUID ID   (UUID: 32 digits, hex)
+ *     call zesDeviceGetSubDevicePropertiesExp 0 = TILE UUID …   (each tile)
+ *     call zesDriverGetDeviceByUuidExp =          scans the UUIDs of the lines above, as it
+ *                                                 does without a line
+ *     call zesDeviceGetState 0 = RESET REPAIRED   (reasons are set, none is cleared)
+ *     call zesDeviceProcessesGetState 0 = PID MEMORY SHARED ENGINES …   (each process)
+ *     call zesDeviceGetEccState 0 = CURRENT PENDING ACTION
+ *     call zesDevicePciGetProperties 0 = DOMAIN BUS DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1
+ *     call zesDeviceEnumPowerDomains 0 = 2        a second number: what the filling call finds
+ *     call zesPowerGetProperties 0 1 = 0 0 DEFAULT MIN MAX DOMAIN
  *     call zesFrequencyGetProperties 0 0 = TYPE 0 0 MIN MAX
  *     call zesPowerGetEnergyCounter 0 1 = MICROJOULES MICROSECONDS
  *     call zesPowerGetLimits 0 1 = ENABLED POWER INTERVAL ENABLED POWER AC DC

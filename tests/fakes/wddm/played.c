@@ -9,14 +9,15 @@
  *
  *     call SetupDiGetDeviceInstanceIdW N = PCI\VEN_8086&DEV_E20B&SUBSYS_…     it is there
  *     call SetupDiGetDeviceRegistryPropertyW N 0 = Intel(R) Arc(TM) B580 Graphics   description
- *     call SetupDiGetDeviceRegistryPropertyW N 9 = {4d36e968-…}\0001                key of its
- * driver call SetupDiGetDevicePropertyW N 23 = 3                   bus call
- * SetupDiGetDevicePropertyW N 30 = 0x10000             device and function call
- * SetupDiGetDevicePropertyW N 32 = 1                   power state: 1 is D0 … 4 is D3 call
- * SetupDiGetDevicePropertyW N 3 = 32.0.101.6734        version of its driver call
- * SetupDiGetDeviceInterfaceDetailW N = \\?\PCI#VEN_…   the interface's name call
- * D3DKMTOpenAdapterFromDeviceName N = 0xF814           the low half of its LUID call
- * D3DKMTQueryAdapterInfo N TYPE = WORDS call D3DKMTQueryAdapterInfo N 25 NODE = ENGINETYPE NAME
+ *     call SetupDiGetDeviceRegistryPropertyW N 9 = {4d36e968-…}\0001     key of its driver
+ *     call SetupDiGetDevicePropertyW N 23 = 3                   bus
+ *     call SetupDiGetDevicePropertyW N 30 = 0x10000             device and function
+ *     call SetupDiGetDevicePropertyW N 32 = 1                   power state: 1 is D0 … 4 is D3
+ *     call SetupDiGetDevicePropertyW N 3 = 32.0.101.6734        version of its driver
+ *     call SetupDiGetDeviceInterfaceDetailW N = \\?\PCI#VEN_…   the interface's name
+ *     call D3DKMTOpenAdapterFromDeviceName N = 0xF814           the low half of its LUID
+ *     call D3DKMTQueryAdapterInfo N TYPE = WORDS
+ *     call D3DKMTQueryAdapterInfo N 25 NODE = ENGINETYPE NAME
  *     call D3DKMTQueryStatistics N TYPE ID = WORDS
  *     call RegGetValueW {4d36e968-…}\0001 NAME = 12884901888
  *
