@@ -6,7 +6,7 @@ import dataclasses
 from queries import Query, Table
 
 WHOLE = (("instance", "=", ""),)  # GPUs, without their MIG instances, partitions and virtual functions
-GPUS_OWN = WHOLE + (("sensor", "!=", "package"),)  # whose limit is that of the processor's cores
+GPU_SENSORS = WHOLE + (("sensor", "!=", "package"),)  # whose limit is that of the processor's cores
 TOP = 10
 LIST = 50  # of what should not be
 
@@ -132,9 +132,9 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
             gpu("temperature_celsius", over="max", by=BY_MODEL)),
         top("Hottest GPUs", "", gpu("temperature_celsius")),
         top("Nearest to the limit", "Degrees left until the sensor's own limit of normal operation.",
-            Query("gpu_temperature_sensor", "celsius", limit="limit_celsius", where=GPUS_OWN, top=-TOP)),
+            Query("gpu_temperature_sensor", "celsius", limit="limit_celsius", where=GPU_SENSORS, top=-TOP)),
         top("Nearest to the critical temperature", "Degrees left until the hardware slows down.",
-            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius", where=GPUS_OWN, top=-TOP), width=12),
+            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius", where=GPU_SENSORS, top=-TOP), width=12),
         top("Fastest fans", "", Query("gpu_fan", "rpm", where=WHOLE), width=12),
     )),
     ("PCIe and fabric", (
