@@ -77,7 +77,7 @@ void gtel_scrub_users(struct gtel_scrub *scrub, struct gtel_str passwd);
 /*
  * Appends what stays of the content of the file of that path, where it is one about processes or
  * users: no command lines, no members of groups, no real names, no addresses of memory, no mounts
- * but the kubelet's. Of other files all of it.
+ * but the kubelet's, nothing of descriptors but those of GPUs. Of other files all of it.
  */
 void gtel_scrub_reduce(struct gtel_str path, struct gtel_str text, struct gtel_buf *out);
 /* Appends a recorded machine (recording/tree.h), scrubbed; contents have been reduced before. */

@@ -3,6 +3,7 @@
 #include "recording/scrub_rules.h"
 
 #include "base/compiler.h"
+#include "parse/fdinfo.h"
 #include "parse/pod.h"
 
 #include <inttypes.h>
@@ -86,6 +87,17 @@ static void write_mounts(struct gtel_str text, struct gtel_buf *out)
                         GTEL_STR_ARG(file.container));
 }
 
+/* Of a GPU's client its lines; of any other file nothing: some texts have names of files. */
+static void write_fdinfo(struct gtel_str text, struct gtel_buf *out)
+{
+    struct gtel_fdinfo client;
+    struct gtel_str line;
+    bool is_client = gtel_fdinfo_parse(text, &client) == 0;
+    while (is_client && gtel_str_line(&text, &line))
+        if (gtel_str_starts(line, GTEL_STR("drm-")))
+            gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(line));
+}
+
 /* What a process was started with is nobody else's business. */
 static void write_nothing(struct gtel_str text, struct gtel_buf *out)
 {
@@ -108,6 +120,10 @@ void gtel_scrub_reduce(struct gtel_str path, struct gtel_str text, struct gtel_b
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("cmdline"), write_nothing},
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/environ"), write_nothing},
     };
+    if (gtel_str_has(path, GTEL_STR("/fdinfo/"))) {
+        write_fdinfo(text, out);
+        return;
+    }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {
         if (!gtel_str_starts(path, files[i].begin) || !gtel_str_ends(path, files[i].end))
             continue;

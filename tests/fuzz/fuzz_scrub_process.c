@@ -6,7 +6,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct gtel_str paths[] = {
-        GTEL_STR_INIT("proc/1/cgroup"), GTEL_STR_INIT("proc/1/stat"), GTEL_STR_INIT("etc/passwd")};
+        GTEL_STR_INIT("proc/1/cgroup"), GTEL_STR_INIT("etc/passwd"), GTEL_STR_INIT("proc/1/stat"),
+        GTEL_STR_INIT("proc/1/fdinfo/3")};
     const size_t n = sizeof(paths) / sizeof(paths[0]);
     struct gtel_buf out;
     gtel_buf_init(&out, 1 << 20);

@@ -156,6 +156,26 @@ static void test_mounts(struct gtel_buf *out)
     gtel_scrub_done(&scrub);
 }
 
+/* Of a descriptor what a GPU's client says, and of any other nothing: it names people's files. */
+static void test_fdinfo(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    static const char client[] = "drm-driver:\tmsm\ndrm-client-id:\t7\ndrm-engine-gpu:\t9 ns\n";
+    char text[200];
+    test_label = "fdinfo";
+    (void)snprintf(text, sizeof(text), "pos:\t0\nflags:\t02100002\nlock:\t1: a\n%spath:\t/a\n",
+                   client);
+    CHECK_STR(gtel_str_of(scrub_file(&scrub, "proc/42/fdinfo/3", text, out)), client);
+    /* io_uring (kernel: io_uring/fdinfo.c), a dma-buf (drivers/dma-buf/dma-buf.c) */
+    static const char *const others[] = {
+        "pos:\t0\nSqMask:\t0x7\nUserFiles:\t1\n    0: /home/maria/divorce.odt\n",
+        "pos:\t0\nsize:\t4096\ncount:\t1\nexp_name:\tsystem\nname:\tmaria's window\n",
+        "pos:\t0\ndrm-client-id:\t7\n", ""};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK_STR(gtel_str_of(scrub_file(&scrub, "proc/42/fdinfo/3", others[i], out)), "");
+    test_label = "";
+}
+
 static void test_others(struct gtel_buf *out)
 {
     static struct gtel_scrub scrub;
@@ -193,6 +213,7 @@ int main(void)
     test_status(&out);
     test_cgroup(&out);
     test_mounts(&out);
+    test_fdinfo(&out);
     test_again(&out);
     test_others(&out);
     gtel_buf_done(&out);
