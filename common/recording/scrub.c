@@ -436,8 +436,8 @@ static void write_secret(struct work *work, const struct gtel_scrub_find *found,
 }
 
 /*
- * KEY=VALUE or "KEY: VALUE" with a telling key: only the value is replaced. False: it is no such
- * text, and nothing is written.
+ * KEY=VALUE, "KEY: VALUE" or "KEY VALUE" with a telling key: only the value is replaced. False: it
+ * is no such text, and nothing is written.
  */
 static bool write_value(struct work *work, struct gtel_str text, char separator)
 {
@@ -457,7 +457,9 @@ static void write_line(struct work *work, struct gtel_str line)
     if (work->writer == GTEL_SCRUB_KERNEL && gtel_scrub_is_about_versions(line))
         work->writer = GTEL_SCRUB_VERSION;
     if (equals == line.n) {
-        if (!write_value(work, line, ':'))
+        /* "unique_id 123" (kernel: amdkfd/kfd_topology.c, node_show) */
+        bool is_pair = work->writer == GTEL_SCRUB_KERNEL && write_value(work, line, ' ');
+        if (!is_pair && !write_value(work, line, ':'))
             write_plain(work, line);
         return;
     }

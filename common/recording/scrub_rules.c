@@ -392,6 +392,7 @@ bool gtel_scrub_is_secret_key(struct gtel_str name, struct gtel_scrub_find *ret)
         {GTEL_STR_INIT("board_id"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
         {GTEL_STR_INIT("board_number"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
         {GTEL_STR_INIT("unique_id"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("hive_id"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
         {GTEL_STR_INIT("wwid"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
         {GTEL_STR_INIT("uuid"), GTEL_SCRUB_UUID, GTEL_SCRUB_SPREAD},
         {GTEL_STR_INIT("machine-id"), GTEL_SCRUB_UUID, GTEL_SCRUB_SPREAD},

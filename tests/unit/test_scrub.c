@@ -81,6 +81,14 @@ static const struct {
     {"with dashes elsewhere",
      "file sys/a\n| of zk-1177-xw-2288\nfile sys/b/serial\n| ZK1177XW2288\n", "2288"},
     {"unique_id", "file sys/a/unique_id\n| 9a3f1c20b7d4e611\n", "9a3f1c20"},
+    {"a GPU in KFD's topology",
+     "file sys/class/kfd/kfd/topology/nodes/1/properties\n| gfx_target_version 90402\n"
+     "| unique_id 11107498342785918481\n",
+     "834278"},
+    {"the hive that it is in",
+     "file sys/devices/virtual/kfd/kfd/topology/nodes/1/properties\n"
+     "| hive_id 7359830219436578123\n",
+     "0219436"},
     {"a message", "uevent change /devices/a SERIAL=A1B2C3 NAME=maria\n", "a1b2c3"},
     {"a name in a message", "uevent change /devices/maria A=1\n", "maria"},
     {"a disk", "link dev/disk/by-id/ata-WDC_WD40-X12345 -> ../../sda\n", "x12345"},
