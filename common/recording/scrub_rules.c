@@ -239,10 +239,11 @@ static const struct form {
         GTEL_STR_INIT(before), length, GTEL_STR_INIT(behind), GTEL_SCRUB_##kind, GTEL_SCRUB_##how, \
             where                                                                                  \
     }
-    /* Whose it is, in cgroups and folders (systemd: user@.service; Slurm: uid_1000). */
+    /* Whose it is, in cgroups and folders (systemd: user@.service; Slurm: uid_1000; OAR 3). */
     FORM("user-", digits, "", USER, NUMBER, WORD),
     FORM("user@", digits, "", USER, NUMBER, WORD),
     FORM("uid_", digits, "", USER, NUMBER, WORD),
+    FORM("oar-u", digits, "", USER, NUMBER, WORD),
     FORM("run/user/", digits, "", USER, NUMBER, WORD),
     FORM("home/", label, "", USER, NAME, WORD),
     FORM("users/", label, "", USER, NAME, WORD),

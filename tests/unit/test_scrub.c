@@ -55,6 +55,8 @@ static const struct {
     {"a number", "file proc/7/cgroup\n| 0::/user.slice/user-48213.slice/a.scope\n", "48213"},
     {"a manager", "file proc/7/cgroup\n| 0::/user@48213.service/a\n", "48213"},
     {"Slurm", "file proc/7/cgroup\n| 0::/slurm/uid_48213/job_7\n", "48213"},
+    {"OAR 3", "file proc/7/cgroup\n| 0::/oar.slice/oar-u48213.slice/oar-u48213-j99.slice\n",
+     "48213"},
     {"an owner", "owner proc/7 48213\n", "48213"},
     {"a namespace of users", "file proc/self/uid_map\n|          0      48213          1\n",
      "48213"},
