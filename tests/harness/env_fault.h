@@ -11,7 +11,7 @@
 
 #include "host/env.h"
 
-enum { FAULT_HANDLES_MAX = 4096, FAULT_PATH_MAX = 256, FAULT_PMUS_MAX = 64 };
+enum { FAULT_HANDLES_MAX = 4352, FAULT_PATH_MAX = 256, FAULT_PMUS_MAX = 64 };
 
 enum fault_op {
     FAULT_OPEN,

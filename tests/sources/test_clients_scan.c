@@ -640,6 +640,45 @@ static void test_fewer_descriptors(void)
     scan_stop(&world);
 }
 
+static uint32_t read_any(void *arg, const struct gtel_scan_text *text)
+{
+    (void)arg;
+    return text->owner.birth.pid * 10000 + text->fd; /* each descriptor is another client */
+}
+
+/* One that opens a device very often neither takes the room of others nor the kernel's memory. */
+static void test_many_descriptors(void)
+{
+    enum { FDS = 9000, SLOTS = 8192, FILES = 4096 };
+    static struct scan_world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 22);
+    for (unsigned fd = 0; fd < FDS; fd++)
+        gtel_buf_printf(&text, "char proc/5/fd/%u 226:128\nfile proc/5/fdinfo/%u\n| a\n", fd, fd);
+    scan_put_client(&text, 6, 3, 1);
+    gtel_buf_str(&text, GTEL_STR("at 20s\ngone proc/5\n"));
+    scan_put_client(&text, 5, 3, 2);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!scan_start_buf(&world, &text, 0))
+        return;
+    test_label = "many descriptors";
+    world.hooks.read = read_any;
+    world.hooks.closed = NULL;
+    CHECK_INT(scan_gather(&world), 0);
+    for (unsigned i = 0; i < 19; i++)
+        CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_counts(&world)->clients, SLOTS + 1);
+    CHECK(scan_counts(&world)->dropped > 0);
+    CHECK_INT(world.fault.open_files, FILES + 2);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_counts(&world)->clients, 2);
+    CHECK_INT(scan_counts(&world)->dropped, 0);
+    CHECK_INT(world.fault.open_files, 4);
+    scan_stop(&world);
+    test_label = "";
+}
+
 /* ---- faults ---- */
 
 static const char many[] = "link proc/self -> 3\n" STAT("3", "gtel", "2") OTHER("4", "0")
@@ -722,5 +761,6 @@ int main(void)
     test_cost();
     test_few_descriptors();
     test_fewer_descriptors();
+    test_many_descriptors();
     return test_result();
 }

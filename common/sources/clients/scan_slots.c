@@ -12,8 +12,10 @@
 
 enum {
     SLOTS_MAX = 1 << 16,
-    ROOM = 32,    /* how many are closed together when descriptors run out */
-    AGAIN_MAX = 4 /* texts that are read twice in a gather */
+    PROCESS_SLOTS_MAX = SLOTS_MAX / 8, /* so that none takes the room of all others */
+    FILES_MAX = 4096, /* kept open: some 4.5 KB of the kernel's memory each (fs/seq_file.c) */
+    ROOM = 32,        /* how many are closed together when descriptors run out */
+    AGAIN_MAX = 4     /* texts that are read twice in a gather */
 };
 
 static const uint64_t slow_ns = 100000; /* a read takes some microseconds */
@@ -36,6 +38,7 @@ static void close_file(struct gtel_scan *scan, struct gtel_scan_slot *slot)
     scan->env->ops->file_close(scan->env->arg, slot->file_plus_1 - 1);
     slot->file_plus_1 = 0;
     scan->kept--;
+    scan->files--;
 }
 
 /* Directories first: asking by path is cheaper than opening and closing a file. */
@@ -132,6 +135,8 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
                          uint32_t fd)
 {
     uint32_t i = scan->free_slot;
+    if (process->slots == PROCESS_SLOTS_MAX)
+        return 0;
     if (i != 0) {
         scan->free_slot = scan->slot[i - 1].next;
     } else {
@@ -143,6 +148,7 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
     uint32_t *link = link_behind(scan, process, before);
     scan->slot[i - 1] = (struct gtel_scan_slot){.next = *link, .fd = fd};
     *link = i;
+    process->slots++;
     scan->fresh++;
     return i;
 }
@@ -155,6 +161,7 @@ static void drop_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
     release(scan, i);
     close_file(scan, slot);
+    process->slots--;
     *link = slot->next;
     *slot = (struct gtel_scan_slot){.next = scan->free_slot};
     scan->free_slot = i;
@@ -298,6 +305,7 @@ static int read_text(struct gtel_scan *scan, const struct gtel_scan_process *pro
             return r;
         slot->file_plus_1 = r + 1;
         scan->kept++;
+        scan->files++;
     }
     int64_t n =
         env->ops->file_read(env->arg, slot->file_plus_1 - 1, scan->text, sizeof(scan->text));
@@ -369,7 +377,8 @@ static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     bool has_changed = gtel_scan_is_ended(r) || (ask.client != 0 && slot->client != ask.client);
     process->is_due = process->is_due || (has_changed && !was_walked);
     /* A file that cannot be read is opened again; only those that are read each time are kept. */
-    if (r < 0 || !leads(scan, i) || scan->kept > scan->kept_max)
+    bool is_full = scan->kept > scan->kept_max || scan->files > FILES_MAX;
+    if (r < 0 || !leads(scan, i) || is_full)
         close_file(scan, slot);
     return !gtel_scan_is_ended(r) && (slot->client != 0 || slot->is_due || slot->major != 0);
 }

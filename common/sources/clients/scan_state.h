@@ -54,6 +54,7 @@ struct gtel_scan_process {
     struct gtel_scan_owner owner;
     uint32_t pid;
     uint32_t first;                        /* slot */
+    uint32_t slots;                        /* that it has */
     uint64_t ino;                          /* of proc/PID/fd; 0: not asked yet */
     uint64_t size;                         /* descriptors, when asked last */
     uint64_t begin_ns;                     /* when it was listed first; 0: in the first gather */
@@ -102,6 +103,7 @@ struct gtel_scan {
     bool needs_room; /* there were no descriptors */
     size_t kept;     /* files and directories that are open */
     size_t kept_max; /* as many as the limit of descriptors allows */
+    size_t files;    /* of what is kept */
     uint32_t fresh;  /* slots that this gather found */
     uint32_t again;  /* texts that were read twice in this gather */
 
