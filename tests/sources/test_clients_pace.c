@@ -183,7 +183,7 @@ static void test_texts_in_time(void)
         gtel_buf_printf(&text, "file proc/5/fdinfo/%u\n| pos:\t0\n", fd);
     scan_put_client(&text, 5, FDS, 1);
     gtel_buf_str(&text, GTEL_STR("refuse proc/5/fd EACCES\n"));
-    if (!begin(&world, &text, millisecond_ns))
+    if (!begin(&world, &text, millisecond_ns / 8)) /* the clock is read at each text */
         return;
     CHECK_INT(scan_gather(&world), 0);
     while (scan_counts(&world)->is_first && gathers < 20) {
@@ -195,6 +195,102 @@ static void test_texts_in_time(void)
     CHECK_INT(world.pid[1], 5);
     CHECK_INT(scan_counts(&world)->by_text, 1);
     CHECK(outside.reads < 2 * FDS + 50); /* each text and its end once */
+    scan_stop(&world);
+    test_label = "";
+}
+
+static void count_long(void *arg, enum fault_op op, const char *path)
+{
+    *(unsigned *)arg +=
+        op == FAULT_OPEN && path[0] == 'p' && strncmp(path, "proc/5/fdinfo/4", 15) == 0;
+}
+
+/*
+ * Texts as long as those of inotify and epoll are read in the first walk, and then in rotations,
+ * also where the process opens and closes another file all the time.
+ */
+static void check_long_texts(const char *label, unsigned longs, unsigned period)
+{
+    static const unsigned seconds[] = {0, 1, 2, 3, 62, 63};
+    static struct scan_world world;
+    struct gtel_buf text;
+    unsigned opens = 0;
+    test_label = label;
+    gtel_buf_init(&text, 1 << 20);
+    scan_put_process(&text, 9, 800); /* fewer come round in less than a minute */
+    gtel_buf_str(&text, GTEL_STR("refuse proc/5/fd EACCES\nlink proc/5/fd/3 -> other\n" FDINFO(
+                            "5/fdinfo/3", "1")));
+    for (unsigned n = 0; n < longs; n++) {
+        gtel_buf_printf(&text, "link proc/5/fd/%u -> other\nfile proc/5/fdinfo/%u\n", 40 + n,
+                        40 + n);
+        for (unsigned i = 0; i < 400; i++)
+            gtel_buf_printf(&text, "| inotify wd:%u ino:12345678 sdev:800001 mask:fce\n", i);
+    }
+    for (unsigned i = 1; i < 64; i++)
+        if (i % period == 0)
+            gtel_buf_printf(&text, "at %us\ngone proc/5/fd/%u\n", i, 100 + i - 1);
+        else
+            gtel_buf_printf(&text, "at %us\nlink proc/5/fd/%u -> other\n", i, 100 + i);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!scan_start_buf(&world, &text, 0))
+        return;
+    world.fault.watch = count_long;
+    world.fault.watch_arg = &opens;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(seconds); i++) {
+        unsigned before = i > 0 ? seconds[i - 1] : 0;
+        gtel_env_tree_step(&world.machine, (seconds[i] - before) * UINT64_C(1000000000));
+        CHECK_INT(scan_gather(&world), 0);
+        CHECK_INT(opens, seconds[i] < 60 ? longs : 2 * longs);
+        CHECK_INT(world.pid[1], 5);
+        CHECK_INT(scan_counts(&world)->waiting, 0);
+    }
+    scan_stop(&world);
+    test_label = "";
+}
+
+static void test_long_texts(void)
+{
+    check_long_texts("a long text", 1, 100);
+    check_long_texts("a long text, and fewer descriptors", 1, 2);
+    check_long_texts("very many long texts", 9, 2);
+}
+
+static int open_slowly(void *arg, const char *path)
+{
+    if (strncmp(path, "proc/5/fdinfo/", 14) == 0)
+        scan_the_world->extra_ns += 10 * millisecond_ns;
+    return scan_the_world->fault.env.ops->file_open(arg, path);
+}
+
+static bool is_none(void *arg, struct gtel_str text)
+{
+    (void)arg;
+    (void)text;
+    return false;
+}
+
+/* Texts that take long to make do not make a gather long: the clock is read at each of them. */
+static void test_slow_texts(void)
+{
+    static struct scan_world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    gtel_buf_str(&text, GTEL_STR("refuse proc/5/fd EACCES\nlink proc/5/fd/0 -> other\n"));
+    for (unsigned fd = 0; fd < 100; fd++)
+        gtel_buf_printf(&text, "file proc/5/fdinfo/%u\n| pos: 0\n", fd);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!scan_start_buf(&world, &text, 0))
+        return;
+    test_label = "slow texts";
+    scan_set_clock(&world, 0);
+    world.ops.file_open = open_slowly;
+    world.hooks.is_drm = is_none;
+    do {
+        uint64_t before_ns = world.extra_ns;
+        CHECK_INT(scan_later(&world), 0);
+        CHECK(world.extra_ns - before_ns <= 40 * millisecond_ns);
+    } while (scan_counts(&world)->waiting > 0 && world.extra_ns < 2 * second_ns);
+    CHECK_INT(world.extra_ns, second_ns);
     scan_stop(&world);
     test_label = "";
 }
@@ -398,6 +494,8 @@ int main(void)
     test_still_known();
     test_deadline();
     test_texts_in_time();
+    test_long_texts();
+    test_slow_texts();
     test_two_busy();
     test_fresh();
     test_read_in_time();

@@ -291,48 +291,6 @@ static void test_rights(void)
     scan_stop(&world);
 }
 
-static void count_long(void *arg, enum fault_op op, const char *path)
-{
-    *(unsigned *)arg += op == FAULT_OPEN && strcmp(path, "proc/5/fdinfo/4") == 0;
-}
-
-/* A text as long as those of inotify and epoll is read in the first walk, and then in rotations. */
-static void test_long_text(void)
-{
-    static const struct {
-        unsigned second;
-        unsigned opens;
-    } gathers[] = {{0, 1}, {1, 1}, {2, 1}, {62, 2}, {63, 2}};
-    static struct scan_world world;
-    struct gtel_buf text;
-    unsigned opens = 0;
-    test_label = "long text";
-    gtel_buf_init(&text, 1 << 20);
-    scan_put_process(&text, 9, 800); /* fewer come round in less than a minute */
-    gtel_buf_str(&text, GTEL_STR("refuse proc/5/fd EACCES\nlink proc/5/fd/3 -> other\n" FDINFO(
-                            "5/fdinfo/3", "1") "link proc/5/fd/4 -> other\n"
-                                               "file proc/5/fdinfo/4\n"));
-    for (unsigned i = 0; i < 400; i++)
-        gtel_buf_printf(&text, "| inotify wd:%u ino:12345678 sdev:800001 mask:fce\n", i);
-    for (unsigned i = 1; i < 64; i++)
-        gtel_buf_printf(&text, "at %us\nlink proc/5/fd/%u -> other\n", i, 5 + i);
-    gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!scan_start_buf(&world, &text, 0))
-        return;
-    world.fault.watch = count_long;
-    world.fault.watch_arg = &opens;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(gathers); i++) {
-        unsigned before = i > 0 ? gathers[i - 1].second : 0;
-        gtel_env_tree_step(&world.machine, (gathers[i].second - before) * UINT64_C(1000000000));
-        CHECK_INT(scan_gather(&world), 0);
-        CHECK_INT(opens, gathers[i].opens);
-        CHECK_INT(world.pid[1], 5);
-        CHECK_INT(scan_counts(&world)->waiting, 0);
-    }
-    scan_stop(&world);
-    test_label = "";
-}
-
 /* clang-format off */
 static const char asleep[] =
     CLIENT("5", "3", "1")
@@ -751,7 +709,6 @@ int main(void)
     test_long_rotation();
     test_spread();
     test_rights();
-    test_long_text();
     test_asleep();
     test_ours();
     test_brokers();

@@ -19,7 +19,7 @@ enum {
     PROCESSES_MAX = 1 << 17,
     DRM_MAJOR = 226,   /* kernel: Documentation/admin-guide/devices.txt */
     ACCEL_MAJOR = 261, /* the same */
-    CLOCK_EVERY = 8,   /* descriptors between two readings of the clock */
+    CLOCK_EVERY = 8,   /* checked devices between two readings of the clock */
     FOUND_MAX = 128,   /* descriptors between two updates of the slots */
     FRESH_MAX = 1024,  /* new ones in a gather: all of them are read in it */
     RATE_LEAST = 8,    /* descriptors that rotation walks in a second, also on small machines */
@@ -163,8 +163,8 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
     scan->counts.has_numbers = scan->counts.has_numbers || st.size > 0;
     bool is_young = process->begin_ns != 0 && scan->now_ns - process->begin_ns <= young_ns;
     bool may_differ = scan->counts.has_numbers ? process->size != st.size : is_young;
-    process->is_due = process->is_due || (process->ino != 0 && may_differ);
-    process->longs = st.size < process->size ? 0 : process->longs; /* others may have the numbers */
+    bool is_slow = process->longs == GTEL_SCAN_LONGS_MAX; /* there may be more than are known */
+    process->is_due = process->is_due || (process->ino != 0 && may_differ && !is_slow);
     process->ino = st.ino;
     process->size = st.size;
 }
@@ -312,8 +312,9 @@ static void finish(struct gtel_scan_process *process, enum gtel_scan_walked walk
 
 static bool is_late(struct walk *walk, uint32_t fd)
 {
+    uint32_t every = walk->process->is_by_text ? 1 : CLOCK_EVERY; /* texts can take long */
     walk->scan->walked++;
-    if (walk->steps++ % CLOCK_EVERY != 0 || walk->steps == 1 || !is_over(walk->scan))
+    if (walk->steps++ % every != 0 || walk->steps == 1 || !is_over(walk->scan))
         return false;
     walk->process->next_fd = fd;
     return true;
@@ -354,7 +355,8 @@ static int check_device(void *arg, uint32_t fd)
 /*
  * No client's text is as long as that. The kernel makes those of inotify and epoll with all that
  * they watch in each read (fs/notify/fdinfo.c, fs/eventpoll.c), which takes milliseconds with
- * thousands: such a descriptor is skipped until its process is walked in rotation, or has fewer.
+ * thousands: such a descriptor is skipped until its process is walked in rotation, and of many such
+ * the whole process.
  */
 static bool is_long(const struct gtel_scan_process *process, uint32_t fd)
 {
