@@ -637,6 +637,35 @@ static void test_many_descriptors(void)
     test_label = "";
 }
 
+static int list_very_many(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                          void *fn_arg)
+{
+    int r = scan_the_world->fault.env.ops->dir_list_from(arg, path, first, fn, fn_arg);
+    if (strcmp(path, "proc") == 0)
+        for (uint32_t pid = 1000; r == 0 && pid < 1000 + (1 << 17); pid++)
+            r = fn(fn_arg, pid);
+    return r;
+}
+
+/* Of more processes than are kept, those that are kept have their clients. */
+static void test_very_many_processes(void)
+{
+    static struct scan_world world;
+    if (!scan_start(&world, CLIENT("6", "3", "1") "at 1s\nend\n", 0))
+        return;
+    test_label = "very many processes";
+    scan_set_clock(&world, 0);
+    world.ops.dir_list_from = list_very_many;
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(world.pid[1], 6);
+    CHECK(scan_counts(&world)->dropped > 0);
+    world.ops.dir_list_from = scan_the_world->fault.env.ops->dir_list_from;
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_counts(&world)->dropped, 0);
+    scan_stop(&world);
+    test_label = "";
+}
+
 /* ---- faults ---- */
 
 static const char many[] = "link proc/self -> 3\n" STAT("3", "gtel", "2") OTHER("4", "0")
@@ -719,5 +748,6 @@ int main(void)
     test_few_descriptors();
     test_fewer_descriptors();
     test_many_descriptors();
+    test_very_many_processes();
     return test_result();
 }

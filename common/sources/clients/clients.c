@@ -414,7 +414,8 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
                          "%u of %u processes still to be scanned: clients of a GPU may be missing",
                          (unsigned)counts->waiting, (unsigned)counts->visible);
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
-        gtel_finding_say(&diagnosis->at, "clients", NULL, "there are more clients than the limit");
+        gtel_finding_say(&diagnosis->at, "clients", NULL,
+                         "there are more processes, or clients of them, than the limit");
 }
 
 /* The devices */

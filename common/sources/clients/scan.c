@@ -42,6 +42,10 @@ static int keep_pid(void *arg, uint32_t pid)
     struct gtel_scan *scan = arg;
     if (pid == scan->own_pid)
         return 0;
+    if (scan->pids == PROCESSES_MAX) {
+        scan->counts.dropped++;
+        return 1;
+    }
     if (!gtel_grow(&scan->pid, &scan->pids_size, scan->pids + 1, PROCESSES_MAX, sizeof(*scan->pid)))
         return -ENOMEM;
     scan->pid[scan->pids++] = pid;

@@ -93,7 +93,7 @@ struct gtel_scan_counts {
     uint32_t clients;  /* numbers in use */
     uint32_t asleep;   /* descriptors (by text: processes) that might not be read */
     uint32_t unread;   /* descriptors that could not be read, and nothing is known of them */
-    uint32_t dropped;  /* descriptors beyond what is kept: clients may be missing */
+    uint32_t dropped;  /* descriptors or processes beyond what is kept: clients may be missing */
     uint64_t rotation_ns; /* by when each descriptor is walked again here, or listed by the kernel;
                              0: not known yet */
     bool has_numbers;     /* the kernel reports how many descriptors a process has (Linux 6.2) */
