@@ -15,11 +15,22 @@ enum {
     DAEMONS_MAX = 16  /* processes in the cgroup of one */
 };
 
+/*
+ * By the real user and group, which stay root's while the daemon works for the user (slurm:
+ * drop_privileges). Of a program that a user has started with root's rights, by any title, the
+ * group is the user's: also of sudo, where only the user becomes root (sudo: set_perms.c).
+ */
 static bool is_roots(const struct gtel_env *env, uint32_t pid)
 {
-    struct gtel_stat folder;
-    return env->ops->stat(env->arg, GTEL_FS_AT("proc/%" PRIu32, pid), &folder) == 0 &&
-           folder.uid == 0;
+    char buf[16384]; /* with hundreds of groups (proc(5)) */
+    struct gtel_str text;
+    struct gtel_str user;
+    struct gtel_str group;
+    return gtel_fs_text(env, GTEL_FS_AT("proc/%" PRIu32 "/status", pid), buf, sizeof(buf), &text) ==
+               0 &&
+           gtel_str_value(text, GTEL_STR("Uid"), ':', &user) &&
+           gtel_str_value(text, GTEL_STR("Gid"), ':', &group) &&
+           gtel_str_starts(user, GTEL_STR("0\t")) && gtel_str_starts(group, GTEL_STR("0\t"));
 }
 
 /* Whether the process is a step's daemon; its number then. */

@@ -4,9 +4,9 @@
  * nothing where Slurm tracks processes without cgroups.
  *
  * The daemon slurmstepd of each step has the number in its title. It is found in the cgroup "slurm"
- * of the step, else among the parents of the process, and believed only when root runs it: anybody
- * may have such a title. What was found, or not found, is remembered, so that the id of a running
- * job never changes; the least recently used is forgotten.
+ * of the step, else among the parents of the process, and believed only when root has started it:
+ * anybody may have such a title. What was found, or not found, is remembered, so that the id of a
+ * running job never changes; the least recently used is forgotten.
  */
 #ifndef GTEL_HOST_SLURM_H
 #define GTEL_HOST_SLURM_H

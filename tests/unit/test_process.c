@@ -310,8 +310,10 @@ static void test_machine(void)
 /*
  * 100 is of a step whose daemon is in its cgroup, 200 of one whose cgroups cannot be read, 300 of
  * one with a SLUID that nobody can translate, 400 of a Slurm without cgroups, 500 of a user who has
- * made a daemon's title, 600 of Flux, 700 of the user that runs Flux.
+ * made a daemon's title, 502 and 504 of one who has started su and sudo with such a title, 600 of
+ * Flux, 700 of the user that runs Flux.
  */
+enum { SU = 501, SUDO = 503 };
 static const struct {
     uint32_t pid;
     uint32_t parent;
@@ -331,6 +333,10 @@ static const struct {
     {400, 399, 1000, SLURMD, "train"},
     {499, 1, 1000, SLURMD, "slurmstepd: [1.0]"},
     {500, 499, 1000, SLURMD, "forger"},
+    {SU, 1, 0, SLURMD, "slurmstepd: [998.0]"},
+    {502, SU, 1000, SLURMD, "forger"},
+    {SUDO, 1, 0, SLURMD, "slurmstepd: [999.0]"},
+    {504, SUDO, 1000, SLURMD, "forger"},
     {600, 1, 1000, FLUX, "train"},
     {700, 1, 765, FLUX, "train"},
     {800, 801, 1000, SLURMD, "train"},
@@ -349,6 +355,11 @@ static void add_slurm_process(struct gtel_buf *text, size_t i, uint32_t parent)
     gtel_buf_printf(text,
                     "file proc/%" PRIu32 "/cmdline\n| %s\nowner proc/%" PRIu32 " %" PRIu32 "\n",
                     pid, slurm_processes[i].cmdline, pid, slurm_processes[i].owner);
+    /* sudo makes the real user root, but not the real group (sudo: set_perms.c, PERM_ROOT). */
+    gtel_buf_printf(text,
+                    "file proc/%" PRIu32 "/status\n| Uid:\t%u\t0\t0\t0\n| Gid:\t%u\t0\t0\t0\n", pid,
+                    pid == SU ? 1000 : slurm_processes[i].owner,
+                    pid == SU || pid == SUDO ? 1000 : slurm_processes[i].owner);
 }
 
 /* A second later the daemons of the first two jobs have gone, and the third has one. */
@@ -377,6 +388,8 @@ static const struct {
     {"nobody translates it", 300, "s0000000000001"},
     {"no cgroups of Slurm", 400, "12"},
     {"a title of a user's process", 500, ""},
+    {"a title of su", 502, ""},
+    {"a title of sudo", 504, ""},
     {"Flux", 600, "fPY66riwfnP"},
     {"the user that runs Flux", 700, ""},
     {"parents in a circle", 800, ""},
@@ -616,7 +629,8 @@ static void add_titled(struct gtel_buf *text, uint64_t pid, uint64_t parent, con
     gtel_buf_printf(text,
                     "file proc/%" PRIu64 "/stat\n| %" PRIu64 " (a) S %" PRIu64
                     " 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5" BEHIND "\nfile proc/%" PRIu64
-                    "/cmdline\n| %s\nowner proc/%" PRIu64 " 0\n",
+                    "/cmdline\n| %s\nfile proc/%" PRIu64 "/status\n| Uid:\t0\t0\t0\t0\n"
+                    "| Gid:\t0\t0\t0\t0\n",
                     pid, pid, parent, pid, title, pid);
 }
 
