@@ -69,5 +69,6 @@ static void raise_file_limit(void)
 int gtel_system_begin_helper(int fd)
 {
     raise_file_limit();
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* vendor libraries may start programs */
     return gtel_watch_start(fd);
 }

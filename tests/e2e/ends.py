@@ -70,6 +70,13 @@ def start(arguments, root, **keywords):
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **keywords)
 
 
+def check_own(pid, what):
+    """What a vendor library starts would hold the helper's way to its front end open."""
+    with open(f"/proc/{pid}/fdinfo/3", encoding="ascii") as file:
+        flags = int(re.search(r"^flags:\s*(\d+)", file.read(), re.M).group(1), 8)
+    check(flags & os.O_CLOEXEC, f"{what}: no child of a helper gets its socket")
+
+
 def hang(arguments, root, what):
     """A program whose helper sysman hangs: (process, helpers), as its own message says."""
     process = start(arguments, root)
@@ -81,6 +88,8 @@ def hang(arguments, root, what):
         message += more
     helpers = helpers_of(process.pid)
     check("sysman" in helpers and "kernel" in helpers, f"{what}: helpers {helpers}")
+    for pid in helpers.values():
+        check_own(pid, what)
     return process, list(helpers.values())
 
 
