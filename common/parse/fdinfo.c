@@ -318,6 +318,15 @@ static void take_line(struct gtel_fdinfo *info, struct gtel_str line)
 }
 
 /*
+ * Before names that a program chose, newlines and all: of a dma-buf (kernel: dma-buf/dma-buf.c),
+ * and of the files of an io_uring, which older kernels do not escape (io_uring/fdinfo.c, d_iname).
+ */
+static inline bool is_before_names(struct gtel_str line)
+{
+    return CUT(&line, "exp_name:") || CUT(&line, "UserFiles:");
+}
+
+/*
  * Looks for the line that makes the text one of a DRM client. Then *text begins with the first line
  * that has a DRM key: on most kernels the same one.
  */
@@ -328,6 +337,8 @@ static bool find_driver(struct gtel_str *text, struct gtel_str *ret)
     struct gtel_str before = rest;
     struct gtel_str line;
     for (; next_line(&rest, &line); before = rest) {
+        if (is_before_names(line))
+            return false;
         if (!CUT(&line, "drm-"))
             continue;
         if (first.n == 0)

@@ -74,9 +74,9 @@ struct gtel_fdinfo {
 
 /*
  * Parses a text; the last line needs no newline, but where the text has GTEL_FDINFO_TEXT_MAX bytes
- * or more, a line that does not end within them is not read. 0, or -ENODATA when no line
- * names a DRM driver: some other file, or a device that was removed (from 6.16). *ret is written
- * on success only, and is valid as long as the text.
+ * or more, a line that does not end within them is not read. 0, or -ENODATA when no line of the
+ * kernel names a DRM driver: some other file, or a device that was removed (from 6.16). *ret is
+ * written on success only, and is valid as long as the text.
  */
 int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret);
 
