@@ -47,6 +47,7 @@ static const struct drm_case {
     {"a display", DRIVER("ast") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
     {"a source of its own", CARD("i915") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
     {"a virtual device", CARD("virtio-pci") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
+    {"another one", CARD("virtio-mmio") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
     {"a driver that nobody knows",
      CARD("tyr") SENSOR("temp1_input", "51000") SENSOR("temp3_input", "52000") "end\n",
      1,

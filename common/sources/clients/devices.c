@@ -52,9 +52,8 @@ static const struct gtel_client_driver known[] = {
 };
 
 /* Drivers that take work and print nothing about their clients (as of Linux 7.2). */
-static const char *const silent[] = {"nouveau", "nova",       "nova-drm", "nvidia",
-                                     "lima",    "radeon",     "vmwgfx",   "vgem",
-                                     "vkms",    "virtio_gpu", "powervr",  "faux_driver"};
+static const char *const silent[] = {"nouveau", "nova",   "nova-drm", "nvidia",
+                                     "lima",    "radeon", "powervr"};
 
 const struct gtel_client_driver *gtel_client_driver_find(const char *name)
 {
@@ -70,7 +69,7 @@ static bool may_have_clients(const struct gtel_drm_device *drm)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(silent); i++)
         if (strcmp(silent[i], drm->card.driver) == 0)
             return false;
-    return drm->has_work;
+    return drm->has_work && gtel_card_has_gpu(&drm->card);
 }
 
 int gtel_clients_any(const struct gtel_env *env)

@@ -26,6 +26,18 @@ static struct gtel_drm_devices list_all(const struct gtel_env *env, struct gtel_
     return list;
 }
 
+/* virtio: from Linux 6.12 on the device below the GPU's (kernel: virtio/virtgpu_drv.c). */
+bool gtel_card_has_gpu(const struct gtel_drm_card *drm)
+{
+    static const char *const others[] = {"exynos-drm", "faux_driver", "loongson",   "omapdrm",
+                                         "vgem",       "virtio-mmio", "virtio-pci", "virtio_gpu",
+                                         "vkms",       "vmwgfx"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(others); i++)
+        if (strcmp(others[i], drm->driver) == 0)
+            return false;
+    return true;
+}
+
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers)
 {
     struct gtel_arena arena = {0};

@@ -206,6 +206,8 @@ bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm
  * GPU; or the error of the listing.
  */
 int gtel_card_core(const struct gtel_env *env, const struct gtel_drm_card *drm, char *path);
+/* False for virtual and display devices, which have no GPU behind their render node. */
+bool gtel_card_has_gpu(const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted);

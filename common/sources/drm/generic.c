@@ -6,10 +6,7 @@
 
 #include <string.h>
 
-/* With sources of their own, or no GPU behind a render node: virtual and display devices. */
-static const char *const others[] = {"amdgpu",     "exynos-drm", "faux_driver", "i915", "loongson",
-                                     "nvidia",     "omapdrm",    "vgem",        "vkms", "vmwgfx",
-                                     "virtio-pci", "virtio_gpu", "xe"};
+static const char *const others[] = {"amdgpu", "i915", "nvidia", "xe"}; /* have their own sources */
 
 /* A card without a render node is a display; a facade has a GPU where one device is that. */
 static bool is_wanted(const struct gtel_env *env, const struct gtel_drm_card *drm)
@@ -20,7 +17,8 @@ static bool is_wanted(const struct gtel_env *env, const struct gtel_drm_card *dr
         if (strcmp(others[i], drm->driver) == 0)
             return false;
     gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
-    return gtel_drm_render_node(env, path, node) == 0 && gtel_card_core(env, drm, path) == 0;
+    return gtel_card_has_gpu(drm) && gtel_drm_render_node(env, path, node) == 0 &&
+           gtel_card_core(env, drm, path) == 0;
 }
 
 /*
