@@ -37,8 +37,14 @@ int gtel_machine_open_path(struct gtel_machine *machine, const struct gtel_machi
         return -errno;
     if (!S_ISDIR(st.st_mode))
         return gtel_machine_play(machine, setup, problem, size);
-    if (!setup->is_stepped)
-        return open_env(machine, machine->root);
-    (void)snprintf(problem, size, "--stepped needs a recorded machine: --root FILE.tree");
-    return -ENOTSUP;
+    if (setup->is_stepped) {
+        (void)snprintf(problem, size, "--stepped needs a recorded machine: --root FILE.tree");
+        return -ENOTSUP;
+    }
+    int r = open_env(machine, machine->root);
+    if (r == -ENOSYS)
+        (void)snprintf(problem, size,
+                       "a folder needs Linux 5.6 or newer, and openat2 allowed; a recorded machine "
+                       "(--root FILE.tree) works everywhere");
+    return r;
 }

@@ -297,7 +297,8 @@ void gtel_failure_log(const struct gtel_log *log, int *error, int r, const char 
  * The real machine below the directory root ("/" in production). With any other root, vendor
  * libraries are refused (-EPERM), perf counters and DRM queries are not there, and the clocks stay
  * real. The env lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the
- * caller to set. Returns 0 or a negative errno.
+ * caller to set. Returns 0 or a negative errno: -ENOSYS where the system cannot keep links below
+ * another root.
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);

@@ -2,8 +2,6 @@
 /* The real machine, or a directory that looks like one. */
 #include "host/env_posix.h"
 
-#include "host/root_posix.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* To enter a directory or ask about a file: O_PATH, of Linux alone, needs no right to read, and
+ * touches no device. */
+#ifdef O_PATH
+#define ROOT_PATH O_PATH
+#else
+#define ROOT_PATH (O_RDONLY | O_NONBLOCK)
+#endif
 
 static int shortage(void *arg)
 {
@@ -132,7 +138,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 static int64_t read_link_below(const struct gtel_env_posix *env, const char *path, char *buf,
                                size_t n)
 {
-    int fd = open_path(env, path, GTEL_ROOT_PATH | O_NOFOLLOW);
+    int fd = open_path(env, path, ROOT_PATH | O_NOFOLLOW);
     if (fd < 0)
         return fd;
     ssize_t got = readlinkat(fd, "", buf, n);
@@ -155,7 +161,7 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     const struct gtel_env_posix *env = arg;
     if (env->is_machine)
         return gtel_dir_posix_stat(arg, env->root_fd, path, ret);
-    int fd = open_path(env, path, GTEL_ROOT_PATH);
+    int fd = open_path(env, path, ROOT_PATH);
     if (fd < 0)
         return fd;
     int r = gtel_dir_posix_stat(arg, fd, "", ret);
@@ -169,7 +175,7 @@ static int exists(void *arg, const char *path)
     struct stat st;
     if (env->is_machine)
         return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
-    int fd = open_path(env, path, GTEL_ROOT_PATH);
+    int fd = open_path(env, path, ROOT_PATH);
     if (fd >= 0)
         (void)close(fd);
     return fd < 0 ? fd : 0;
@@ -178,7 +184,7 @@ static int exists(void *arg, const char *path)
 /* On this machine alone: below another root a link in the directory would lead out of it. */
 static int dir_open(void *arg, const char *path)
 {
-    return open_path(arg, path, GTEL_ROOT_PATH | O_DIRECTORY);
+    return open_path(arg, path, ROOT_PATH | O_DIRECTORY);
 }
 
 #ifdef GTEL_HAVE_BPF
@@ -303,6 +309,15 @@ static void close_machine(struct gtel_env_posix *env)
 #endif
 }
 
+/* Whether the system can keep links below a root. */
+static bool has_roots(int root_fd)
+{
+    int fd = gtel_root_posix_open(root_fd, ".", ROOT_PATH);
+    if (fd >= 0)
+        (void)close(fd);
+    return fd != -ENOSYS && fd != -EPERM;
+}
+
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)
 {
     struct gtel_env_posix *env = calloc(1, sizeof(*env));
@@ -310,8 +325,12 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
         return -ENOMEM;
     env->is_machine = strcmp(root, "/") == 0;
     env->root_fd = open(root, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    if (env->root_fd < 0) {
-        int error = errno;
+    int error = env->root_fd < 0 ? errno : 0;
+    if (error == 0 && !env->is_machine && !has_roots(env->root_fd)) {
+        (void)close(env->root_fd);
+        error = ENOSYS;
+    }
+    if (error != 0) {
         free(env);
         return -error;
     }

@@ -60,6 +60,14 @@ int gtel_dir_posix_names(int fd, gtel_dir_fn fn, void *fn_arg);
 int gtel_dir_posix_numbers(int fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg);
 
+/*
+ * root_posix.c. Such a directory may be another user's, so no link in it leads out of it: a link
+ * that begins with a slash goes on at the directory, and ".." ends there (openat2(2), Linux 5.6).
+ * Flags as of openat(2), for reading; O_CLOEXEC is added. Returns a descriptor or a negative errno:
+ * -ENOSYS, or -EPERM of a filter of system calls, where the system has no such call.
+ */
+int gtel_root_posix_open(int root_fd, const char *path, int flags);
+
 /* child_posix.c: programs that write text to their standard output. */
 
 int gtel_child_posix_start(void *arg, const char *const *args);

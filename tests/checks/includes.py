@@ -60,7 +60,6 @@ SYSTEM = {
     "common/lanes/pipe_win32.h": None,
     "common/parse/json.c": ("yajl/yajl_parse.h",),
     "common/host/env_posix.h": ("sys/types.h",),
-    "common/host/root_posix.h": ("fcntl.h",),
     "common/host/spawn_posix.h": ("sys/types.h",),
     "common/lanes/channel.h": ("sys/types.h",),
     "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),

@@ -338,6 +338,15 @@ def run_running(folder, log, schedule, clean):
     return problems + ([] if same else ["a helper has ended and was started again"])
 
 
+def without_openat2(folder):
+    """No link would be kept in a folder then: what is wrong with how it is refused."""
+    done = subprocess.run(
+        ["strace", "-f", "-o", "/dev/null", "-e", "inject=openat2:error=ENOSYS", GTEL, "--once",
+         "--root", folder], capture_output=True, check=False, timeout=TIMEOUT)
+    is_refused = done.returncode == 2 and not done.stdout and b"--root FILE.tree" in done.stderr
+    return [] if is_refused else [f"status {done.returncode}: {done.stderr.decode()}"]
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = os.path.join(scratch, "machine")
@@ -360,6 +369,9 @@ def main():
                     for n, (run, schedule) in enumerate(jobs)
                 ]
                 failed = False
+                for problem in without_openat2(folder):
+                    failed = True
+                    print(f"without openat2: {problem}")
                 for run, schedule, task in tasks:
                     for problem in task.result():
                         failed = True
