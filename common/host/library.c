@@ -2,8 +2,6 @@
 /* Vendor libraries: where one lies that dlopen() of a helper finds, and what it offers. */
 #include "host/library.h"
 
-#include "parse/ldso.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -48,11 +46,22 @@ static bool is_in(const struct search *search, struct gtel_str folder)
     return is_there(search, GTEL_FS_AT("%.*s/%s", GTEL_STR_ARG(folder), search->name));
 }
 
+/* A pattern has one star, as that of every distribution ("*.conf"), or none. */
+static bool matches(struct gtel_str pattern, struct gtel_str name)
+{
+    size_t star = gtel_str_find(pattern, '*');
+    if (star == pattern.n)
+        return gtel_str_eq(name, pattern);
+    struct gtel_str behind = gtel_str_skip(pattern, star + 1);
+    return name.n >= star + behind.n && gtel_str_starts(name, gtel_str_head(pattern, star)) &&
+           gtel_str_ends(name, behind);
+}
+
 static bool read_file(struct search *search, const char *path, int depth);
 
 /*
  * Reads the files of one pattern of an include, which counts from the folder of the file that has
- * it ("include ld.so.conf.d/x.conf" of Fedora) or from the root. Only its last part has wildcards.
+ * it ("include ld.so.conf.d/x.conf" of Fedora) or from the root. Only its last part has a star.
  */
 static bool include(struct search *search, const char *file, struct gtel_str pattern, int depth)
 {
@@ -72,7 +81,7 @@ static bool include(struct search *search, const char *file, struct gtel_str pat
                      &search->arena, FILES_MAX, &names, &n) < 0)
         return false;
     for (size_t i = 0; i < n && !is_found; i++) {
-        if (!gtel_ldso_matches(name, names[i]))
+        if (!matches(name, names[i]))
             continue;
         is_found = read_file(
             search, GTEL_FS_AT("%.*s%.*s", (int)folder, whole, GTEL_STR_ARG(names[i])), depth + 1);
@@ -80,31 +89,36 @@ static bool include(struct search *search, const char *file, struct gtel_str pat
     return is_found;
 }
 
-/* Whether the library is in a folder that a file names, or one that it includes. */
+/* The folder of a line without the slash at its front and its end; "=libc6" is of old systems. */
+static struct gtel_str folder_of(struct gtel_str line)
+{
+    struct gtel_str folder = gtel_str_trim(gtel_str_head(line, gtel_str_find(line, '=')));
+    while (gtel_str_ends(folder, GTEL_STR("/")))
+        folder.n--;
+    return gtel_str_skip(folder, 1);
+}
+
+/* Whether the library is in a folder that a file names (ldconfig(8)), or one that it includes. */
 static bool read_file(struct search *search, const char *path, int depth)
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str rest;
     struct gtel_str line;
-    struct gtel_str text;
-    struct gtel_str pattern;
+    struct gtel_str word;
     if (depth >= DEPTH_MAX || search->files++ >= FILES_MAX ||
         gtel_fs_text(search->env, path, buf, sizeof(buf), &rest) < 0)
         return false;
-    while (gtel_str_line(&rest, &line))
-        switch (gtel_ldso_parse(line, &text)) {
-        case GTEL_LDSO_FOLDER:
-            if (is_in(search, text))
+    while (gtel_str_line(&rest, &line)) {
+        line = gtel_str_trim(gtel_str_head(line, gtel_str_find(line, '#')));
+        if (gtel_str_starts(line, GTEL_STR("/"))) {
+            if (is_in(search, folder_of(line)))
                 return true;
-            break;
-        case GTEL_LDSO_INCLUDE:
-            while (gtel_str_word(&text, &pattern))
-                if (include(search, path, pattern, depth))
+        } else if (gtel_str_word(&line, &word) && gtel_str_eq(word, GTEL_STR("include"))) {
+            while (gtel_str_word(&line, &word))
+                if (include(search, path, word, depth))
                     return true;
-            break;
-        default:
-            break;
         }
+    }
     return false;
 }
 
