@@ -21,6 +21,7 @@
     "call D3DKMTOpenAdapterFromDeviceName 0 = 0x1000\n"
 #define WMI "file windows/wmi/Win32_VideoController\n"
 #define ANSWER WMI "| PNPDeviceID: " ID "\n| Name: HD 6450\n| AdapterRAM: 1073741824\n"
+#define GONE "at 3s\ncall SetupDiGetDeviceInstanceIdW 0 = gone\n"
 
 static const char key[] = "0000:03:00.0";
 
@@ -174,18 +175,22 @@ static void test_broken(void)
     machine_done(&asked.machine);
 }
 
-static void test_removal(void)
+/* Also of a GPU that WMI has no size of. */
+static void test_removal(const char *text)
 {
     struct asked asked;
-    if (!begin(&asked, GPU ANSWER "at 3s\ncall SetupDiGetDeviceInstanceIdW 0 = gone\n"))
+    test_label = text;
+    if (!begin(&asked, text))
         return;
     CHECK_INT(gather(&asked), 0);
     CHECK_INT(gather(&asked), 0);
+    CHECK(gtel_registry_find(&asked.machine.registry, gtel_str_of(key))->is_present);
     CHECK_INT(gather(&asked), -ENODEV);
     CHECK_NEAR(size_of(&asked), -1, 0);
     CHECK_INT(gather(&asked), 0);
     CHECK(!gtel_registry_find(&asked.machine.registry, gtel_str_of(key))->is_present);
     machine_done(&asked.machine);
+    test_label = "";
 }
 
 /* One outside call fails, those of the played Windows too: a size is right or absent, and back. */
@@ -221,7 +226,8 @@ int main(void)
     test_size();
     test_cases();
     test_broken();
-    test_removal();
+    test_removal(GPU ANSWER GONE);
+    test_removal(GPU WMI "| \n" GONE);
     test_walk();
     return test_result();
 }

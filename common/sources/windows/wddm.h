@@ -66,6 +66,7 @@ struct gtel_wddm_gpu {
     struct gtel_device *device;
     uint32_t power;         /* 1 is D0 … 4 is D3; 0: not known */
     uint64_t registry_size; /* bytes of memory, as the driver's setup wrote it; 0: not known */
+    uint64_t wmi_size;      /* the same as WMI has it, of source wmi alone */
     bool is_found;
     bool has_slept; /* at the last sample */
     struct gtel_wddm_adapter adapter;

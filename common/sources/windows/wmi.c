@@ -8,54 +8,27 @@
 #include "base/error.h"
 #include "host/fs.h"
 #include "parse/utf16.h"
-#include "sources/drm/cards.h"
 #include "sources/windows/wddm.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TEXT_SIZE = 32768 };
 
-/* A GPU whose size WMI knows. */
-struct sized {
-    struct gtel_device *device;
-    uint64_t bytes;
-};
-
 struct wmi {
-    struct gtel_wddm wddm;     /* a second one: that of source wddm is another process's */
-    struct gtel_registry seen; /* by that one */
-    struct sized sized[GTEL_WDDM_GPUS_MAX];
-    size_t n;
-    uint64_t due_ns; /* when WMI is to be asked; 0: not now */
-    bool is_capped;  /* the last answer had one of 4 GiB less 1 MiB or more, which is no size */
-    int error;       /* of the last answer */
+    struct gtel_wddm wddm; /* a second one: that of source wddm is another process's */
+    uint64_t due_ns;       /* when WMI is to be asked; 0: not now */
+    bool is_capped; /* the last answer had one of 4 GiB less 1 MiB or more, which is no size */
+    int error;      /* of the last answer */
 };
 
 static const char *const origins[] = {"WMI", NULL};
 
-/* The GPU of that address, or NULL. */
-static const struct gtel_wddm_gpu *gpu_at(const struct gtel_wddm *wddm, const char *key)
+/* Whether only WMI can know it; no memory of its own is an answer, too. */
+static bool lacks_size(const struct gtel_wddm_gpu *gpu)
 {
-    for (size_t i = 0; i < wddm->n; i++)
-        if (strcmp(wddm->gpu[i]->pnp.key, key) == 0)
-            return wddm->gpu[i];
-    return NULL;
-}
-
-/* Whether that is known without WMI; no memory of its own is an answer, too. */
-static bool has_size(const struct gtel_wddm_gpu *gpu)
-{
-    return gpu->registry_size > 0 || gpu->adapter.total[0] > 0 || gpu->adapter.total[1] > 0;
-}
-
-static bool lacks_size(const struct wmi *wmi, const struct gtel_wddm_gpu *gpu)
-{
-    for (size_t i = 0; i < wmi->n; i++)
-        if (strcmp(wmi->sized[i].device->key, gpu->pnp.key) == 0)
-            return false;
-    return gpu->device && gpu->adapter.state != GTEL_WDDM_NO_GPU && !has_size(gpu);
+    return gpu->device && gpu->adapter.state != GTEL_WDDM_NO_GPU && gpu->registry_size == 0 &&
+           gpu->adapter.total[0] == 0 && gpu->adapter.total[1] == 0;
 }
 
 /* Without a call of the driver, which may block: the helper makes these. */
@@ -96,29 +69,15 @@ static uint64_t size_of(struct wmi *wmi, struct gtel_str text)
 }
 
 /* The GPU of that instance id, which has upper and lower case alike, if it lacks a size. */
-static const struct gtel_wddm_gpu *gpu_of(const struct wmi *wmi, struct gtel_str id)
+static struct gtel_wddm_gpu *gpu_of(const struct wmi *wmi, struct gtel_str id)
 {
     char text[GTEL_PNP_ID_MAX * 3];
     for (size_t i = 0; i < wmi->wddm.n; i++) {
-        const struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
+        struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
         if (gtel_str_same(gtel_utf16_text(gpu->pnp.id, GTEL_PNP_ID_MAX, text, sizeof(text)), id))
-            return lacks_size(wmi, gpu) ? gpu : NULL;
+            return lacks_size(gpu) && gpu->wmi_size == 0 ? gpu : NULL;
     }
     return NULL;
-}
-
-/* Its model where Plug and Play has no name of it. */
-static void add(struct wmi *wmi, struct gtel_registry *registry, const struct gtel_wddm_gpu *gpu,
-                struct gtel_str name, uint64_t bytes)
-{
-    struct sized *sized = &wmi->sized[wmi->n];
-    if (bytes == 0 || wmi->n == GTEL_WDDM_GPUS_MAX ||
-        gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &sized->device) < 0)
-        return;
-    (void)gtel_cards_label_pnp(&wmi->wddm.pnp, registry, sized->device, &gpu->pnp, false);
-    gtel_device_label(registry, sized->device, GTEL_LABEL_MODEL, name);
-    sized->bytes = bytes;
-    wmi->n++;
 }
 
 static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct gtel_str text)
@@ -126,7 +85,7 @@ static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct 
     static const struct gtel_str id = GTEL_STR_INIT("PNPDeviceID: ");
     static const struct gtel_str name = GTEL_STR_INIT("Name: ");
     static const struct gtel_str ram = GTEL_STR_INIT("AdapterRAM: ");
-    const struct gtel_wddm_gpu *gpu = NULL;
+    struct gtel_wddm_gpu *gpu = NULL;
     struct gtel_str model = GTEL_STR_NONE;
     struct gtel_str line;
     while (gtel_str_line(&text, &line)) {
@@ -136,7 +95,9 @@ static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct 
         } else if (gtel_str_starts(line, name)) {
             model = gtel_str_skip(line, name.n);
         } else if (gtel_str_starts(line, ram) && gpu) {
-            add(wmi, registry, gpu, model, size_of(wmi, gtel_str_skip(line, ram.n)));
+            gpu->wmi_size = size_of(wmi, gtel_str_skip(line, ram.n));
+            /* where Plug and Play has no name of it */
+            gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, model);
             gpu = NULL;
         }
     }
@@ -147,18 +108,12 @@ static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct 
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct wmi *wmi = state;
-    int r = gtel_wddm_find(&wmi->wddm, &wmi->seen);
-    for (size_t i = wmi->n; i-- > 0;) {
-        const struct gtel_wddm_gpu *gpu = gpu_at(&wmi->wddm, wmi->sized[i].device->key);
-        if (gpu && gpu->adapter.state != GTEL_WDDM_NO_GPU && !has_size(gpu))
-            continue;
-        gtel_registry_lost(registry, wmi->sized[i].device);
-        wmi->sized[i] = wmi->sized[--wmi->n];
-    }
+    int r = gtel_wddm_find(&wmi->wddm, registry);
     wmi->due_ns = 0;
     for (size_t i = 0; i < wmi->wddm.n; i++) {
-        gtel_wddm_adapter_close(&wmi->wddm, wmi->wddm.gpu[i]);
-        if (lacks_size(wmi, wmi->wddm.gpu[i]))
+        struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
+        gtel_wddm_adapter_close(&wmi->wddm, gpu);
+        if (lacks_size(gpu) && gpu->wmi_size == 0)
             wmi->due_ns = gtel_env_now(wmi->wddm.env);
     }
     return r;
@@ -201,15 +156,14 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     const struct wmi *wmi = state;
     int r = gtel_error_is_broken(wmi->error) ? wmi->error : 0;
     (void)registry;
-    for (size_t i = 0; i < wmi->n; i++) {
-        const struct sized *sized = &wmi->sized[i];
-        const struct gtel_wddm_gpu *gpu = gpu_at(&wmi->wddm, sized->device->key);
-        uint32_t power = gpu ? gtel_pnp_power(&wmi->wddm.pnp, &gpu->pnp.info) : 0;
-        if (power == GTEL_POWER_D0)
-            gtel_batch_u64(batch, sized->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"),
-                           sized->bytes);
-        else if (power == 0)
+    for (size_t i = 0; i < wmi->wddm.n; i++) {
+        const struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
+        uint32_t power = gtel_pnp_power(&wmi->wddm.pnp, &gpu->pnp.info);
+        if (power == 0 && gpu->power != 0)
             r = -ENODEV; /* it may be removed */
+        if (power == GTEL_POWER_D0 && gpu->wmi_size > 0 && lacks_size(gpu))
+            gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"),
+                           gpu->wmi_size);
     }
     return r;
 }
@@ -230,7 +184,6 @@ static void close_wmi(void *state)
 {
     struct wmi *wmi = state;
     gtel_wddm_close(&wmi->wddm);
-    gtel_registry_done(&wmi->seen);
 }
 
 const struct gtel_source gtel_source_wmi = {
