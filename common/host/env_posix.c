@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -171,14 +170,8 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 
 static int exists(void *arg, const char *path)
 {
-    struct gtel_env_posix *env = arg;
-    struct stat st;
-    if (env->is_machine)
-        return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
-    int fd = open_path(env, path, ROOT_PATH);
-    if (fd >= 0)
-        (void)close(fd);
-    return fd < 0 ? fd : 0;
+    struct gtel_stat st;
+    return stat_file(arg, path, &st);
 }
 
 /* On this machine alone: below another root a link in the directory would lead out of it. */
