@@ -134,11 +134,6 @@ void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel
         save_parents(record, path);
 }
 
-void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
-{
-    gtel_record_set(record, path, GTEL_RECORD_FILE, text);
-}
-
 void gtel_record_event(struct gtel_record *record, struct gtel_str line)
 {
     struct gtel_record_change *change = add_change(record, UINT32_MAX);

@@ -59,7 +59,6 @@ void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
  */
 void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
                      struct gtel_str text);
-void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text);
 /* The path and everything below it, where they were recorded before. */
 void gtel_record_gone(struct gtel_record *record, struct gtel_str path);
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path);

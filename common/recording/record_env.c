@@ -142,7 +142,7 @@ static void save_there(struct gtel_record_env *env, const char *path)
     else if (inner->ops->dir_list(inner->arg, path, stop_listing, NULL) >= 0)
         gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
     else
-        gtel_record_file(env->record, gtel_str_of(path), GTEL_STR_NONE);
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_FILE, GTEL_STR_NONE);
 }
 
 /* ---- clocks ---- */
@@ -188,7 +188,7 @@ static int file_open(void *arg, const char *path)
     if (find_place(env, path, true, inner, &way)) {
         enum gtel_record_kind kind = gtel_record_find(env->record, gtel_str_of(way.path));
         if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
-            gtel_record_file(env->record, gtel_str_of(way.path), GTEL_STR_NONE);
+            gtel_record_set(env->record, gtel_str_of(way.path), GTEL_RECORD_FILE, GTEL_STR_NONE);
         else if (inner == -EISDIR)
             save_there(env, way.path);
         else if (inner < 0)
@@ -219,7 +219,7 @@ static void save_counters(struct gtel_record_env *env, struct gtel_str path, str
     env->record->text.has_failed = env->record->text.has_failed || !text;
     if (text && gtel_perf_print(data, text, READ_MOST, &n) == 0)
         data = (struct gtel_str){text, n};
-    gtel_record_file(env->record, path, data);
+    gtel_record_set(env->record, path, GTEL_RECORD_FILE, data);
     free(text);
 }
 
@@ -242,13 +242,13 @@ static void save_read(struct gtel_record_env *env, struct gtel_str path, int64_t
     }
     gtel_record_pci_learn(&env->pci, path, text);
     if (!gtel_record_pci_is_list(path)) {
-        gtel_record_file(env->record, path, text);
+        gtel_record_set(env->record, path, GTEL_RECORD_FILE, text);
         return;
     }
     struct gtel_buf list;
     gtel_buf_init(&list, READ_MOST);
     gtel_record_pci_reduce(&env->pci, text, &list);
-    gtel_record_file(env->record, path, gtel_buf_text(&list));
+    gtel_record_set(env->record, path, GTEL_RECORD_FILE, gtel_buf_text(&list));
     env->record->text.has_failed = env->record->text.has_failed || list.has_failed;
     gtel_buf_done(&list);
 }

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gtel_scrub_host(&scrub, GTEL_STR("host"));
     gtel_record_init(&record, &scrub);
     size_t n = sizeof(paths) / sizeof(paths[0]);
-    gtel_record_file(&record, paths[size > 0 ? data[size - 1] % n : 0], text);
+    gtel_record_set(&record, paths[size > 0 ? data[size - 1] % n : 0], GTEL_RECORD_FILE, text);
     gtel_record_at(&record, 1);
     gtel_record_gone(&record, GTEL_STR("sys/a"));
     if (gtel_record_write(&record, NULL, NULL, &out) == 0 &&

@@ -56,7 +56,7 @@ static const char *scrub_file(struct gtel_scrub *scrub, const char *path, const 
     gtel_buf_reset(out);
     gtel_buf_init(&whole, 1 << 16);
     gtel_record_init(&record, scrub);
-    gtel_record_file(&record, gtel_str_of(path), gtel_str_of(text));
+    gtel_record_set(&record, gtel_str_of(path), GTEL_RECORD_FILE, gtel_str_of(text));
     CHECK_INT(gtel_record_write(&record, NULL, NULL, &whole), 0);
     for (struct gtel_str rest = gtel_buf_text(&whole), line; gtel_str_line(&rest, &line);)
         if (gtel_str_starts(line, GTEL_STR("| ")))

@@ -55,7 +55,7 @@ static int write_record(struct gtel_buf *out)
     struct gtel_scrub scrub = {0};
     struct gtel_record record;
     gtel_record_init(&record, &scrub);
-    gtel_record_file(&record, GTEL_STR("sys/a/b"), GTEL_STR("1\n"));
+    gtel_record_set(&record, GTEL_STR("sys/a/b"), GTEL_RECORD_FILE, GTEL_STR("1\n"));
     gtel_record_event(&record, GTEL_STR("uevent lost"));
     gtel_record_at(&record, 1000000000);
     gtel_record_gone(&record, GTEL_STR("sys/a/b"));
