@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Makes one list of tests out of several builds, so that one ctest run and one summary covers them.
 
-    join_tests.py FOLDER --take PREFIX BUILD CTEST-ARGUMENT... [--take ...]
+    join_tests.py FOLDER --take PREFIX BUILD CTEST-ARGUMENT... [--take|--rest ...]
 
-FOLDER gets a CTestTestfile.cmake. PREFIX goes before the names ("" for none). Tests may not leave
-themselves out here: a status that means "skipped" counts as a failure.
+FOLDER gets a CTestTestfile.cmake. PREFIX goes before the names ("" for none). --rest takes those
+tests alone whose names nothing before it took. Each test of each build has to be taken from one of
+them. Tests may not leave themselves out here: a status that means "skipped" counts as a failure.
 """
 
 import json
@@ -57,28 +58,45 @@ def write_test(file, prefix, test):
         file.write(f"set_tests_properties({quote(name)} PROPERTIES {words})\n")
 
 
+def read_takes(words):
+    """[--take|--rest, prefix, build, argument...] for each."""
+    takes = []
+    for word in words:
+        if word in ("--take", "--rest"):
+            takes.append([])
+        takes[-1].append(word)
+    return takes
+
+
+def choose(takes):
+    """(prefix, test) of the tests that are to run."""
+    chosen, taken, known = {}, set(), set()
+    for kind, prefix, build, *arguments in takes:
+        tests = [t for t in list_tests(build, arguments)
+                 if kind == "--take" or t["name"] not in taken]
+        if not tests:
+            sys.exit(f"{build}: no test matches {' '.join(arguments)}")
+        for test in tests:
+            if prefix + test["name"] in chosen:
+                sys.exit(f"two tests are called {prefix + test['name']}")
+            chosen[prefix + test["name"]] = prefix, test
+        taken.update(t["name"] for t in tests)
+        known.update(t["name"] for t in list_tests(build, []))
+    if known - taken:
+        sys.exit(f"tests that no build runs: {' '.join(sorted(known - taken))}")
+    return chosen.values()
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    folder, takes = sys.argv[1], []
-    for word in sys.argv[2:]:
-        if word == "--take":
-            takes.append([])
-        else:
-            takes[-1].append(word)
+    folder = sys.argv[1]
+    chosen = choose(read_takes(sys.argv[2:]))
     os.makedirs(folder, exist_ok=True)
-    names = set()
     with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
-        for prefix, build, *arguments in takes:
-            tests = list_tests(build, arguments)
-            if not tests:
-                sys.exit(f"{build}: no test matches {' '.join(arguments)}")
-            for test in tests:
-                if prefix + test["name"] in names:
-                    sys.exit(f"two tests are called {prefix + test['name']}")
-                names.add(prefix + test["name"])
-                write_test(file, prefix, test)
-    print(f"{len(names)} tests")
+        for prefix, test in chosen:
+            write_test(file, prefix, test)
+    print(f"{len(chosen)} tests")
 
 
 main()
