@@ -35,7 +35,6 @@ void test_split(int *argc, char **argv)
     part = strtoul(argv[*argc - 2], NULL, 10) - 1;
     parts = of;
     *argc -= 2;
-    CHECK(part < parts);
 }
 
 bool test_is_mine(void)
@@ -45,6 +44,7 @@ bool test_is_mine(void)
 
 int test_result(void)
 {
-    printf("%d checks, %d failed\n", checks, failures);
-    return failures > 0 || checks == 0;
+    bool is_idle = part >= parts || (parts > 1 && part >= pieces);
+    printf("%d checks, %d failed%s\n", checks, failures, is_idle ? "; this part did nothing" : "");
+    return failures > 0 || checks == 0 || is_idle;
 }

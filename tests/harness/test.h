@@ -23,7 +23,7 @@ bool test_has_failed(void);
  */
 void test_split(int *argc, char **argv);
 bool test_is_mine(void);
-/* For main to return: 0 when there were checks, and all were right. */
+/* For main to return: 0 when there were checks, all were right, and a part had work. */
 int test_result(void);
 
 /* Here, so that analyzers see what holds after `if (!CHECK(pointer)) return`. Returns is_ok. */

@@ -294,9 +294,14 @@ int main(int argc, char **argv)
     static char names[MACHINES_MAX][MACHINE_NAME_MAX];
     test_split(&argc, argv);
     size_t n = machine_names(names);
-    for (size_t i = 0; i < n; i++)
-        for (int a = 1; a < argc; a++)
-            if (gtel_str_starts(gtel_str_of(names[i]), gtel_str_of(argv[a])))
+    for (int a = 1; a < argc; a++) {
+        size_t walked = 0;
+        for (size_t i = 0; i < n; i++)
+            if (gtel_str_starts(gtel_str_of(names[i]), gtel_str_of(argv[a]))) {
                 walk_both(names[i]);
+                walked++;
+            }
+        CHECK(walked > 0);
+    }
     return test_result();
 }
