@@ -24,12 +24,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "contrib", "ci")]
 import collectd  # noqa: E402
 import faults  # noqa: E402
-from collectd import check, failures, is_alive, wait_for  # noqa: E402
+from collectd import SLOW, check, failures, is_alive, wait_for  # noqa: E402
 
 FAULTS = ("hang", "spin")
 HOUR_MS = 3600 * 1000
 LEFT_S = 5  # after the end of the program, on a busy host; 1 s else
-SLOW = 4  # a busy host: how many times longer things may take that are not about our own limits
 
 
 def machine(arguments, folder, fault, second=0):
