@@ -6,14 +6,15 @@
 
 /*
  * Appends one value as the text that a user would write. The daemon has already read numbers as
- * doubles; 15 digits give back what was written.
+ * doubles (15 digits give back what was written), and on, yes, true, off, no and false without
+ * quotes as booleans (collectd: src/liboconfig/scanner.l).
  */
 static void write_value(struct gtel_buf *buf, const oconfig_value_t *value)
 {
     if (value->type == OCONFIG_TYPE_STRING)
         gtel_buf_str(buf, gtel_str_of(value->value.string));
     else if (value->type == OCONFIG_TYPE_BOOLEAN)
-        gtel_buf_str(buf, value->value.boolean ? GTEL_STR("true") : GTEL_STR("false"));
+        gtel_buf_str(buf, value->value.boolean ? GTEL_STR("on") : GTEL_STR("off"));
     else if (isfinite(value->value.number))
         gtel_buf_f64(buf, value->value.number, 15);
     else

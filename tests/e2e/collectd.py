@@ -303,7 +303,8 @@ def case_values(args):
 
 
 def case_bad_configuration(args):
-    options = {"Deadline": '"soon"', "Sources": '"nosuch"', "Hugo": "true", "Wake": "sometimes"}
+    options = {"Deadline": '"soon"', "Sources": '"nosuch"', "Hugo": "true", "Wake": "sometimes",
+               "ProcessEnergy": "yes"}
     plugins = both(args)
     plugins["gpu_intel"].update(options)
     plugins["gpu_nvml"]["Sources"] = '"xe" "i915"'
@@ -316,6 +317,7 @@ def case_bad_configuration(args):
                      "gpu_intel: option Sources is ignored", "gpu_nvml: option Sources is ignored",
                      "gpu_nvml: Sources names no source of this plugin; it has: nvml"):
             check(daemon.said(text) == 1, f"the log says once: {text}\n{daemon.log()}")
+        check(not daemon.said("ProcessEnergy"), "yes without quotes is on")
         check(daemon.stop()[1] == 0, "a normal end")
 
 
