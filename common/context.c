@@ -187,14 +187,18 @@ static bool is_owned_by_another(struct gtel_context *context, const struct gtel_
     return false;
 }
 
+static bool has_all_engines(const struct gtel_reading *reading)
+{
+    return reading->source != GTEL_SOURCE_CORE && gtel_sources[reading->source]->has_all_engines;
+}
+
 /*
  * What a source makes of many values itself, as delta does of counters, ranks with the derived
  * ones: engine use from the sums over clients is behind every counter of the engines.
  */
 static bool is_summed_up(const struct gtel_reading *reading)
 {
-    return reading->metric == GTEL_M_ENGINE_BUSY && reading->source != GTEL_SOURCE_CORE &&
-           gtel_sources[reading->source]->is_indirect;
+    return reading->metric == GTEL_M_ENGINE_BUSY && has_all_engines(reading);
 }
 
 static void merge_reading(struct gtel_context *context, const struct gtel_reading *reading)
@@ -306,12 +310,6 @@ static bool is_folding(const struct gtel_context *context)
     return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
 }
 
-static bool has_all_engines(const struct gtel_series *series)
-{
-    uint8_t source = series->now.source;
-    return source != GTEL_SOURCE_CORE && gtel_sources[source]->has_all_engines;
-}
-
 /* Makes the headlines of the devices of this section from what their sources have reported. */
 static void add_headlines(struct gtel_context *context)
 {
@@ -326,7 +324,7 @@ static void add_headlines(struct gtel_context *context)
         const struct gtel_series *series = table->sorted[i];
         bool is_missing = series->section != context->section;
         if (!is_missing || !gtel_series_is_silent(series, context->gather))
-            gtel_headlines_add(headlines, series, has_all_engines(series), is_missing);
+            gtel_headlines_add(headlines, series, has_all_engines(&series->now), is_missing);
     }
     for (size_t d = 0; d < context->registry.n && d < headlines->n; d++)
         for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++)

@@ -39,10 +39,8 @@ void gtel_self_begin(struct gtel_self *self, uint64_t request)
 {
     self->request = request;
     self->readings = 0;
-    for (size_t i = 0; i < self->n; i++) {
-        self->device[i].has_readings = false;
+    for (size_t i = 0; i < self->n; i++)
         self->device[i].answer = GTEL_SELF_NONE;
-    }
 }
 
 /* Room for all devices of the registry; false when memory is out. */
@@ -60,7 +58,8 @@ void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading
         device->is_busy_idle = reading->source == GTEL_SOURCE_CORE;
     if (reading->source == GTEL_SOURCE_CORE || reading->is_derived)
         return;
-    device->has_readings |= !gtel_sources[reading->source]->is_indirect;
+    if (!gtel_sources[reading->source]->is_indirect)
+        device->answered = self->request;
     device->origins[reading->source] |= 1u << (reading->origin & 31u);
     self->readings++;
 }
@@ -176,7 +175,9 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         const struct gtel_device *device = registry->device[i];
         struct gtel_self_device *own = &self->device[i];
         bool is_known = own->request >= self->request; /* by another lane */
-        bool is_direct = own->answer == GTEL_SELF_DIRECT;
+        /* Of some sources alone, none may be for it: its silence means something once one was. */
+        bool is_direct =
+            own->answer == GTEL_SELF_DIRECT && (own->answered > 0 || !self->is_narrowed);
         if (own->answer == GTEL_SELF_NONE)
             continue; /* its lane has not answered: nothing is known of it now */
         if (is_known && own->answer <= own->reported)
@@ -186,7 +187,7 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         own->is_destroyed = gtel_device_is_part(device) && !device->is_present;
         own->reported = own->answer;
         own->request = self->request;
-        bool is_up = device->is_present && own->has_readings;
+        bool is_up = device->is_present && own->answered == self->request;
         if (is_direct || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
         if (!is_known)

@@ -20,7 +20,7 @@ enum gtel_self_answer {
 
 /* Per device, by its index. */
 struct gtel_self_device {
-    bool has_readings;                  /* in this sample, not only indirect ones */
+    uint64_t answered; /* the request that last had readings, not only indirect ones; 0: none */
     enum gtel_self_answer answer;       /* of this sample */
     enum gtel_self_answer reported;     /* in the last report */
     uint64_t request;                   /* the request of that report */

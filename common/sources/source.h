@@ -42,7 +42,10 @@ struct gtel_source {
     /* Where readings come from, in words a person can search for; NULL at the end. */
     const char *const *origins;
     size_t state_size; /* bytes of private state, zeroed before open() */
-    /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
+    /*
+     * Its readings come from the kernel's own memory and do not show that the GPU answers; or it
+     * has none while the GPU sleeps or a right is missing.
+     */
     bool is_indirect;
     const struct gtel_source_library *library; /* NULL: needs none */
     /*

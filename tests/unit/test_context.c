@@ -362,6 +362,44 @@ static void test_meters(void)
     test_label = "";
 }
 
+/* A GPU is down where what shows it alive is silent, and not where that is not read at all. */
+static void test_up(void)
+{
+    enum { NOT_SAID = 2 };
+    static const struct {
+        const char *label;
+        const char *sources;
+        unsigned alive; /* 0, 1 or NOT_SAID */
+        unsigned dead;
+    } cases[] = {
+        {"all sources", "", 1, 0},
+        {"its driver's own", "xe,drm_memory", 1, NOT_SAID}, /* it has not answered before */
+        {"another driver's and one of both", "i915,drm_memory", NOT_SAID, NOT_SAID},
+        {"rights", "xe_pmu,drm_memory", NOT_SAID, NOT_SAID},
+        {"all beside the driver's own", "xe_pmu,xe_stall,busy_files,drm_memory,rapl,drm_health",
+         NOT_SAID, NOT_SAID},
+    };
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(cases); i++) {
+        bool is_dead = i % 2 == 1;
+        unsigned want = is_dead ? cases[i / 2].dead : cases[i / 2].alive;
+        struct world world;
+        char text[sizeof(refusing) + 100];
+        (void)snprintf(text, sizeof(text), "%s%s",
+                       is_dead ? "error " XE "/power/runtime_status EIO\n" : "", refusing);
+        test_label = cases[i / 2].label;
+        if (!begin(&world, text))
+            return;
+        set(&world, GTEL_O_SOURCES, cases[i / 2].sources);
+        CHECK_INT(gtel_context_new(&world.setup, &world.context), 0);
+        gtel_context_gather(world.context);
+        CHECK_INT(world.record.of_metric[GTEL_M_SELF_GPUS], 1);
+        CHECK_INT(world.record.of_metric[GTEL_M_GPU_UP], want != NOT_SAID);
+        CHECK_NEAR(world.record.last_of[GTEL_M_GPU_UP], want == 1, 0);
+        end(&world);
+    }
+    test_label = "";
+}
+
 #define AMD "sys/devices/pci0000:00/0000:03:00.0"
 #define VRAM(item, bytes) "file " AMD "/mem_info_vram_" item "\n| " bytes "\n"
 
@@ -441,6 +479,7 @@ int main(void)
 {
     test_silent_part();
     test_shares();
+    test_up();
     test_meters();
     test_intervals();
     test_unchanged();

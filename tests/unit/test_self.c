@@ -106,20 +106,18 @@ static void test_times(void)
         const char *card;
         const char *want; /* metrics_source; NULL: nothing is said */
     } steps[] = {
-        {"the first time", 1, "xe_pmu", 1, "card0", "xe PMU"},
-        {"nothing new", 599, "xe_pmu", 1, "card0", NULL},
-        {"its time", 1, "xe_pmu", 1, "card0", "xe PMU"},
-        {"another label", 1, "xe_pmu", 1, "card1", "xe PMU"},
-        {"nothing new again", 1, "xe_pmu", 1, "card1", NULL},
-        {"one way more", 1, "xe_pmu", 2, "card1", "xe PMU + xe gtidle"},
-        {"a source more", 1, "busy_files", 0, "card1",
-         "xe PMU + xe gtidle + sysfs (engine counters)"},
-        {"one alone for an interval", 600, "xe_pmu", 0, "card1",
-         "xe PMU (sampled) + xe PMU + xe gtidle + sysfs (engine counters)"},
-        {"no more than that", 599, "xe_pmu", 0, "card1", NULL},
-        {"the others were silent", 1, "xe_pmu", 0, "card1",
-         "xe PMU (sampled) + xe PMU + xe gtidle + sysfs (engine counters)"},
-        {"they are forgotten", 1, "xe_pmu", 0, "card1", "xe PMU (sampled)"},
+        {"the first time", 1, "i915", 1, "card0", "hwmon"},
+        {"nothing new", 599, "i915", 1, "card0", NULL},
+        {"its time", 1, "i915", 1, "card0", "hwmon"},
+        {"another label", 1, "i915", 1, "card1", "hwmon"},
+        {"nothing new again", 1, "i915", 1, "card1", NULL},
+        {"one way more", 1, "i915", 2, "card1", "hwmon + i915 PMU"},
+        {"a source more", 1, "amdgpu_parts", 0, "card1", "hwmon + i915 PMU + xcp_metrics"},
+        {"one alone for an interval", 600, "i915", 0, "card1",
+         "sysfs + hwmon + i915 PMU + xcp_metrics"},
+        {"no more than that", 599, "i915", 0, "card1", NULL},
+        {"the others were silent", 1, "i915", 0, "card1", "sysfs + hwmon + i915 PMU + xcp_metrics"},
+        {"they are forgotten", 1, "i915", 0, "card1", "sysfs"},
         {"no reading", 3000, NULL, 0, "card1", NULL},
     };
     static struct machine machine;
@@ -198,10 +196,10 @@ static void test_idle(void)
         .device = machine.device, .metric = GTEL_M_GPU_BUSY, .source = GTEL_SOURCE_CORE};
     for (int round = 0; round < 2; round++) {
         gtel_self_record(&machine.self, &busy);
-        sample(&machine, "xe_pmu", 1);
+        sample(&machine, "i915", 1);
         CHECK_STR(text_of(&machine, GTEL_M_INFO_METRICS_SOURCE),
-                  round == 0 ? "xe PMU + idle residency" : "xe PMU");
-        busy.source = (uint8_t)gtel_source_find(GTEL_STR("xe_pmu"));
+                  round == 0 ? "hwmon + idle residency" : "hwmon");
+        busy.source = (uint8_t)gtel_source_find(GTEL_STR("i915"));
         busy.origin = 1;
     }
     CHECK_INT(machine.self.readings, 1); /* of this sample */
@@ -240,6 +238,34 @@ static void test_failures(void)
     sample(&machine, "xe", 0);
     CHECK_INT(find(&machine, GTEL_M_GPU_UP)->value.u64, 0);
     CHECK(!find(&machine, GTEL_M_INFO));
+    end(&machine);
+}
+
+/* With some sources alone: down once it has answered, and before that nobody knows. */
+static void test_narrowed(void)
+{
+    static const struct {
+        const char *label;
+        const char *source;
+        const char *up; /* as a text; "": not said */
+    } steps[] = {{"silent", NULL, ""},
+                 {"a source that proves nothing", "drm_health", ""},
+                 {"an answer", "xe", "1"},
+                 {"silent again", NULL, "0"},
+                 {"an answer again", "xe", "1"}};
+    static struct machine machine;
+    if (!begin(&machine, "narrowed"))
+        return;
+    machine.self.is_narrowed = true;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        test_label = steps[i].label;
+        sample(&machine, steps[i].source, 0);
+        const struct gtel_reading *up = find(&machine, GTEL_M_GPU_UP);
+        CHECK_INT(up != NULL, steps[i].up[0] != '\0');
+        if (up)
+            CHECK_INT(up->value.u64, steps[i].up[0] == '1');
+        CHECK_INT(find(&machine, GTEL_M_GPU_READINGS_FAILED) != NULL, 1);
+    }
     end(&machine);
 }
 
@@ -380,6 +406,7 @@ int main(void)
     test_labels();
     test_idle();
     test_failures();
+    test_narrowed();
     test_totals();
     test_found();
     return test_result();

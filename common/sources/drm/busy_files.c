@@ -378,6 +378,7 @@ const struct gtel_source gtel_source_busy_files = {
     .summary = "Engine use from files that count nanoseconds, where a kernel has such files",
     .needs = "a kernel with busy files, which no mainline kernel is; no rights",
     .origins = origins,
+    .is_indirect = true,
     .drivers = drivers,
     .work = &work,
 };

@@ -320,6 +320,7 @@ const struct gtel_source gtel_source_drm_memory = {
     .needs = "the group render; used memory: i915 Linux 6.0 and CAP_PERFMON, xe CAP_PERFMON up to "
              "Linux 6.16",
     .origins = origins,
+    .is_indirect = true,
     .drivers = drivers,
     .work = &work,
 };

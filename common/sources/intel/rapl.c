@@ -345,6 +345,7 @@ const struct gtel_source gtel_source_rapl = {
     .needs = "a CPU that counts it; CAP_PERFMON, or root for powercap; the temperature needs no "
              "right",
     .origins = origins,
+    .is_indirect = true,
     .drivers = drivers,
     .work = &work,
     .sample = sample,

@@ -595,6 +595,7 @@ const struct gtel_source gtel_source_xe_pmu = {
     .needs = "Linux 6.15 or newer, GuC interface 1.14.1 or newer, source xe; CAP_PERFMON",
     .origins = origins,
     .state_size = sizeof(struct xe_pmu),
+    .is_indirect = true,
     .drivers = drivers,
     .work = &work,
     .open = open_source,

@@ -393,6 +393,7 @@ const struct gtel_source gtel_source_xe_stall = {
     .needs = "Linux 6.15 or newer, source xe; CAP_PERFMON and the group render",
     .origins = origins,
     .state_size = sizeof(struct xe_stall),
+    .is_indirect = true,
     .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
     .drivers = drivers,
     .work = &work,
