@@ -351,9 +351,33 @@ static void add_share(struct gtel_context *context, const struct gtel_series *us
         gtel_self_record(&context->self, &reading);
 }
 
+/* One that hangs is not waited for for ever: then it costs its own readings and no time. */
+static bool is_hanging(const struct gtel_context *context, const struct gtel_lane *lane)
+{
+    return gtel_lane_is_waiting(lane) && context->request - lane->request >= HANGING_GATHERS;
+}
+
+/* A lane that hangs or has no helper now decides only where no other one knows the device. */
+static void update_presence(struct gtel_context *context)
+{
+    enum { OLD, FORGET, NEW, STEPS };
+    for (size_t d = 0; d < context->registry.n; d++)
+        context->registry.device[d]->is_present = false;
+    for (int step = OLD; step < STEPS; step++)
+        for (size_t l = 0; l < context->lanes; l++) {
+            const struct gtel_lane *lane = &context->lane[l];
+            bool is_old =
+                lane->answers == 0 || lane->state == GTEL_LANE_OFF || is_hanging(context, lane);
+            for (size_t i = 0; is_old == (step == OLD) && i < lane->map.n; i++)
+                if (lane->map.device[i] && (step == FORGET || lane->map.is_present[i]))
+                    lane->map.device[i]->is_present = step != FORGET;
+        }
+}
+
 /* Takes what was merged in this section through delta into the window. */
 static void finish_section(struct gtel_context *context, uint64_t now_ns)
 {
+    update_presence(context);
     struct gtel_series_table *table = &context->series;
     const struct gtel_series *used = NULL;
     for (size_t i = 0, n = table->n; i < n; i++) {
@@ -378,20 +402,6 @@ static void finish_section(struct gtel_context *context, uint64_t now_ns)
     }
 }
 
-static void update_presence(struct gtel_context *context)
-{
-    for (size_t d = 0; d < context->registry.n; d++) {
-        struct gtel_device *device = context->registry.device[d];
-        bool is_present = false;
-        for (size_t l = 0; l < context->lanes; l++) {
-            const struct gtel_wire_map *map = &context->lane[l].map;
-            for (size_t i = 0; i < map->n && !is_present; i++)
-                is_present = map->device[i] == device && map->is_present[i];
-        }
-        device->is_present = is_present;
-    }
-}
-
 /* Whether a lane has sources whose readings show that a GPU answers. */
 static bool has_direct_source(const struct gtel_context *context, const struct gtel_lane *lane)
 {
@@ -407,14 +417,11 @@ static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
                        struct gtel_str payload)
 {
     gtel_batch_reset(&context->batch);
-    uint64_t version = lane->map.version;
     int r = gtel_wire_read_answer(payload, &context->registry, &lane->map, &context->batch,
                                   &lane->answer);
     gtel_lane_understood(lane, r);
     if (r < 0)
         return r;
-    if (lane->map.version != version)
-        update_presence(context);
     merge_batch(context);
     gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch,
                        has_direct_source(context, lane));
@@ -561,15 +568,11 @@ static void collect(struct gtel_context *context)
     }
 }
 
-/* One that hangs is not waited for for ever: then it costs its own readings and no time. */
 static bool is_any_waiting(const struct gtel_context *context)
 {
-    for (size_t i = 0; i < context->lanes; i++) {
-        const struct gtel_lane *lane = &context->lane[i];
-        bool is_hanging = context->request - lane->request >= HANGING_GATHERS;
-        if (gtel_lane_is_waiting(lane) && !is_hanging)
+    for (size_t i = 0; i < context->lanes; i++)
+        if (gtel_lane_is_waiting(&context->lane[i]) && !is_hanging(context, &context->lane[i]))
             return true;
-    }
     return false;
 }
 

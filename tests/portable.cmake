@@ -62,7 +62,8 @@ if(GTEL_NVML)
     ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree
     ${drive}$<TARGET_FILE:odd_helper_silent> ${drive}$<TARGET_FILE:odd_helper_noise>
     ${drive}$<TARGET_FILE:odd_helper_other> ${drive}$<TARGET_FILE:odd_helper_steers>
-    ${drive}$<TARGET_FILE:odd_helper_half>)
+    ${drive}$<TARGET_FILE:odd_helper_half>
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/clients-xe.tree)
   gtel_test(unit.lanes unit/test_lanes.c harness/lane_machine.c harness/system_${os}.c
     harness/helper_process_${os}.c)
   unset(GTEL_TEST_ARGS)

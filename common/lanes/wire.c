@@ -335,7 +335,6 @@ static int read_devices(struct gtel_str *rest, struct gtel_registry *registry,
             return r;
     }
     map->n = n;
-    map->version++;
     return 0;
 }
 

@@ -70,7 +70,6 @@ struct gtel_wire_map {
     size_t n;
     /* By the front end's index: as reported last; 0: never; UINT32_MAX: by an earlier helper. */
     uint32_t arrivals[GTEL_DEVICES_MAX];
-    uint64_t version; /* grows when an answer brought devices */
 };
 
 /* A new helper is started, which counts arrivals from 1. */

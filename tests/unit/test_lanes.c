@@ -4,9 +4,9 @@
  * helpers that are missing, of another version, or not ours at all, and libraries and cards that go
  * and come.
  *
- *     test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF
+ *     test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF CLIENTS.tree
  *
- * The last five are helpers that are not ours (fakes/odd_helper.c).
+ * The five before the last are helpers that are not ours (fakes/odd_helper.c).
  */
 #include "harness/helper_process.h"
 #include "harness/lane_machine.h"
@@ -110,6 +110,34 @@ static void test_vanishing(const char *gtel, const char *tree)
     system_remove_file(path);
 }
 
+/* What a lane knew that hangs since does not stand against what another one knows now. */
+static void test_hanging(const char *gtel, const char *tree)
+{
+    static const char change[] = "at 5s\ngone sys/class/drm/card0\n"
+                                 "gone sys/devices/pci0000:00/0000:03:00.0\n";
+    static struct lane_machine machine;
+    char path[SYSTEM_PATH_MAX];
+    test_label = "hanging";
+    if (!write_changed(tree, "", change, path) || !lane_machine_start(&machine, gtel, path))
+        return;
+    for (int i = 0; i < 60 && machine.view.readings[GTEL_M_SELF_PROCESSES_VISIBLE] == 0; i++) {
+        (void)lane_machine_gather(&machine);
+        lane_machine_nap(50);
+    }
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 2, 0);
+    uint64_t pid = helper_of("clients");
+    if (CHECK(pid > 0) && CHECK(helper_halt(pid))) {
+        for (int i = 0; i < 160 && machine.view.last[GTEL_M_SELF_GPUS] > 1; i++) {
+            (void)lane_machine_gather(&machine);
+            lane_machine_nap(50);
+        }
+        CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 1, 0);
+        CHECK(helper_go_on(pid));
+    }
+    lane_machine_stop(&machine);
+    system_remove_file(path);
+}
+
 static const struct {
     const char *label;
     const char *helper; /* NULL: the next word */
@@ -191,13 +219,15 @@ static void test_threads(char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc != 8) {
-        fprintf(stderr, "usage: test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF\n");
+    if (argc != 9) {
+        fprintf(stderr, "usage: test_lanes GTEL MACHINE.tree SILENT NOISE OTHER STEERS HALF "
+                        "CLIENTS.tree\n");
         return 2;
     }
     test_inherited(argv[1], argv[2]);
     test_appearing(argv[1], argv[2]);
     test_vanishing(argv[1], argv[2]);
+    test_hanging(argv[1], argv[8]);
     test_bad_helpers(argv[2], argv + 3);
     test_half_hello(argv[2], argv[7]);
     test_threads(argv);
