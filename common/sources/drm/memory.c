@@ -318,7 +318,7 @@ const struct gtel_source gtel_source_drm_memory = {
     .summary = "Memory of Intel GPUs by region, from queries to the drivers i915 and xe, and from "
                "files where i915 has them",
     .needs = "the group render; used memory: i915 Linux 6.0 and CAP_PERFMON, xe CAP_PERFMON up to "
-             "Linux 6.16",
+             "Linux 6.16; source i915 or xe, so that an idle GPU can sleep",
     .origins = origins,
     .is_indirect = true,
     .drivers = drivers,
