@@ -215,8 +215,9 @@ static void put_root(const struct gtel_host_facts *facts, const char *prefix, st
     gtel_buf_char(out, '\n');
     put_lines(
         out, prefix,
-        GTEL_STR("This is what root may read; the agent's own user may read less. To check as "
-                 "that\nuser, with the rights of its unit (omit those that it does not have):\n"
+        GTEL_STR("This is what root may read, as Debian's collectd does; Telegraf's user may read\n"
+                 "less. To check as that user, with the rights of its unit (omit those that it\n"
+                 "does not have):\n"
                  "  sudo systemd-run --pipe --uid=telegraf \\\n"
                  "    -p AmbientCapabilities=\"CAP_PERFMON CAP_SYS_PTRACE\" \\\n"
                  "    -p SupplementaryGroups=render gtel doctor\n"));
