@@ -28,8 +28,9 @@ static const struct switch_row {
     const char *text; /* NULL: for the program's own use, not in --help */
 } switches[] = {
     {"once", NULL, SWITCH_FLAG, PLACE(is_once),
-     "Take two samples half a second apart (on a recorded machine, a second of its time), print "
-     "the readings once and end: to a terminal as a table, else as line protocol."},
+     "Take two samples half a second apart, whatever the interval is (on a recorded machine, a "
+     "second of its time), print the readings once and end: to a terminal as a table, else as line "
+     "protocol."},
     {"watch", NULL, SWITCH_FLAG, PLACE(is_watching),
      "Print that table again each --interval (2s), until it is interrupted."},
     {"explain", NULL, SWITCH_FLAG, PLACE(is_explained),
@@ -46,7 +47,8 @@ static const struct switch_row {
     {"stepped", NULL, SWITCH_FLAG, PLACE(is_stepped),
      "Let the time of a recorded machine advance by the interval at each gather, without waiting."},
     {"config", "FILE", SWITCH_CONFIG, 0,
-     "Read options from FILE (name = value). The command line wins over it."},
+     "Read options from FILE (name = value). The command line wins over it, and the first of "
+     "several files."},
     {"poll-interval", "TIME", SWITCH_POLL_INTERVAL, 0, "The same as --interval."},
     {"poll-interval-disabled", NULL, SWITCH_FLAG, PLACE(is_clock_off),
      "Gather at newlines only, whatever the interval is."},
@@ -62,6 +64,9 @@ static const struct switch_row {
     {"epoch", "NS", SWITCH_NUMBER, PLACE(epoch_ns), NULL},
     {"lane", "NAME", SWITCH_TEXT, PLACE(lane), NULL},
 };
+
+/* What to call the value of an option, by its type. */
+static const char *const kinds[] = {"TIME", "N", "WORD", "WORD,WORD...", "TEXT", "PATH"};
 
 /* One word of the command line, taken apart. */
 struct word {
@@ -126,6 +131,17 @@ static int set_number(uint64_t *ret, const struct word *word, struct problem pro
     return 0;
 }
 
+/* What is wrong with a value is said of the option as it was written. */
+static int set_option(struct gtel_args *args, enum gtel_option option, const struct word *word,
+                      struct problem problem)
+{
+    char why[GTEL_ARGS_ERROR_MAX] = "";
+    struct gtel_str text = gtel_str_of(word->value);
+    int r = gtel_option_set(&args->options, option, text, why, sizeof(why));
+    size_t skip = strlen(gtel_option_row(option)->name);
+    return r < 0 ? fail(problem, "--%.*s%s", GTEL_STR_ARG(word->name), why + skip) : 0;
+}
+
 static int set_switch(struct gtel_args *args, const struct switch_row *row, const struct word *word,
                       struct problem problem)
 {
@@ -147,23 +163,11 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
     case SWITCH_CONFIG:
         return read_config(&args->options, word->value, problem);
     case SWITCH_POLL_INTERVAL:
-        return gtel_option_set(&args->options, GTEL_O_INTERVAL, gtel_str_of(word->value),
-                               problem.text, problem.size);
+        return set_option(args, GTEL_O_INTERVAL, word, problem);
     default:
         args->action = (enum gtel_args_action)row->what;
         return 0;
     }
-}
-
-/* What is wrong with a value is said of the option as it was written. */
-static int set_option(struct gtel_args *args, enum gtel_option option, const struct word *word,
-                      struct problem problem)
-{
-    char why[GTEL_ARGS_ERROR_MAX] = "";
-    struct gtel_str text = gtel_str_of(word->value);
-    int r = gtel_option_set(&args->options, option, text, why, sizeof(why));
-    size_t skip = strlen(gtel_option_row(option)->name);
-    return r < 0 ? fail(problem, "--%.*s%s", GTEL_STR_ARG(word->name), why + skip) : 0;
 }
 
 static int refuse_word(const struct gtel_args *args, const char *word, struct problem problem)
@@ -175,6 +179,15 @@ static int refuse_word(const struct gtel_args *args, const char *word, struct pr
                     word);
     return fail(problem, "'%.80s' %s: `gtel --help` lists them", word,
                 is_command ? "comes before all options" : "is not an option");
+}
+
+/* A value to give as an example; of an option that is empty by default, what kind it is. */
+static const char *example(const struct switch_row *row, enum gtel_option option)
+{
+    if (row)
+        return row->value;
+    const struct gtel_option_row *of_option = gtel_option_row(option);
+    return of_option->preset[0] ? of_option->preset : kinds[of_option->type];
 }
 
 /* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
@@ -202,7 +215,7 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, struct
     bool is_empty = row && row->id == SWITCH_TEXT && word.value && !word.value[0];
     if (needs_value && (!word.value || is_empty))
         return fail(problem, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
-                    GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
+                    GTEL_STR_ARG(word.name), example(row, option));
     if (!needs_value && has_own_value)
         return fail(problem, "--%.*s takes no value, and '%.80s' was given",
                     GTEL_STR_ARG(word.name), word.value);
@@ -244,6 +257,10 @@ static int refuse_together(const struct gtel_args *args, struct problem problem)
         return fail(problem, "--explain goes with none of doctor and capture");
     if (args->count > 0 && args->is_once && (is_doctor || args->action == GTEL_ARGS_RUN))
         return fail(problem, "--count goes with none of --once and doctor");
+    if (args->file && !args->file[0])
+        return fail(problem, "capture: '' is no name of a file");
+    if (args->file && args->action >= GTEL_ARGS_LIST_METRICS)
+        return fail(problem, "capture FILE goes with none of --list-metrics and --list-sources");
     return 0;
 }
 
@@ -301,10 +318,9 @@ static void put_text(struct gtel_buf *buf, const char *text)
 static void put_option(struct gtel_buf *buf, enum gtel_option id)
 {
     const struct gtel_option_row *row = gtel_option_row(id);
-    static const char *const words[] = {"TIME", "N", "WORD", "WORD,WORD...", "TEXT", "PATH"};
     gtel_buf_str(buf, GTEL_STR("  "));
     gtel_option_flag(buf, id);
-    gtel_buf_printf(buf, "=%s", words[row->type]);
+    gtel_buf_printf(buf, "=%s", kinds[row->type]);
     if (row->type == GTEL_OPTION_CHOICE)
         gtel_buf_printf(buf, "  one of %s; default %s\n", row->min, row->preset);
     else if (row->type == GTEL_OPTION_WORDS)

@@ -4,7 +4,7 @@ complete -c gtel -f
 complete -c gtel -n __fish_is_first_token -a doctor -d 'what is missing, why, and how to get it'
 complete -c gtel -n __fish_is_first_token -a capture -d 'write a recorded machine'
 complete -c gtel -n '__fish_seen_subcommand_from capture' -F
-complete -c gtel -l once -d 'Take two samples half a second apart (on a recorded machine, a second of its time), print the readings once and end'
+complete -c gtel -l once -d 'Take two samples half a second apart, whatever the interval is (on a recorded machine, a second of its time), print the readings once and end'
 complete -c gtel -l watch -d 'Print that table again each --interval (2s), until it is interrupted'
 complete -c gtel -l explain -d 'Print a table instead of line protocol'
 complete -c gtel -l fix-script -d 'Print the commands that gtel doctor advises as a shell script, to be read and run by a person'
