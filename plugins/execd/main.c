@@ -84,7 +84,7 @@ static void pause_until(struct program *program, uint64_t t_ns)
     go_to(program, t_ns);
 }
 
-/* The same for so long, of a stepped machine. */
+/* The same for so long. */
 static void step(struct program *program, uint64_t ns)
 {
     pause_until(program, gtel_env_now(&program->machine.env) + ns);
@@ -140,10 +140,7 @@ static void await_processes(struct program *program)
                      (unsigned)(looking_ns / 1000000000u));
             break;
         }
-        if (program->args.is_stepped)
-            step(program, looking_step_ns);
-        else
-            pause_until(program, gtel_pace_now() + looking_step_ns);
+        step(program, looking_step_ns);
         prime(program, starting_ns);
     }
 }
