@@ -181,15 +181,6 @@ static int refuse_word(const struct gtel_args *args, const char *word, struct pr
                 is_command ? "comes before all options" : "is not an option");
 }
 
-/* A value to give as an example; of an option that is empty by default, what kind it is. */
-static const char *example(const struct switch_row *row, enum gtel_option option)
-{
-    if (row)
-        return row->value;
-    const struct gtel_option_row *of_option = gtel_option_row(option);
-    return of_option->preset[0] ? of_option->preset : kinds[of_option->type];
-}
-
 /* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
 static int take_word(struct gtel_args *args, int left, char *const *argv, struct problem problem)
 {
@@ -213,9 +204,10 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, struct
     bool needs_value = !row || row->value;
     /* A variable that is not set is no wish for the real machine. */
     bool is_empty = row && row->id == SWITCH_TEXT && word.value && !word.value[0];
+    const char *hint = row ? row->value : gtel_option_row(option)->preset;
     if (needs_value && (!word.value || is_empty))
         return fail(problem, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
-                    GTEL_STR_ARG(word.name), example(row, option));
+                    GTEL_STR_ARG(word.name), hint[0] ? hint : kinds[gtel_option_row(option)->type]);
     if (!needs_value && has_own_value)
         return fail(problem, "--%.*s takes no value, and '%.80s' was given",
                     GTEL_STR_ARG(word.name), word.value);
