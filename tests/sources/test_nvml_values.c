@@ -21,6 +21,7 @@
     FAN("7", "37")                                                                                 \
     FAN("8", "38")                                                                                 \
     FAN("9", "39") FAN("10", "40") FAN("11", "41") FAN("12", "42")
+#define MEMORY_TEMPERATURE "call nvmlDeviceGetFieldValues 0 82 0 = "
 #define SRAM "call nvmlDeviceGetSramEccErrorStatus 0 = "
 
 /* After one gather; -1: there is no such reading. */
@@ -94,6 +95,11 @@ static const struct value_case {
     /* Degrees have signs. */
     {"call nvmlDeviceGetTemperatureV = !nosymbol\ncall nvmlDeviceGetTemperature 0 0 = -5\n",
      GTEL_M_TEMPERATURE, "gpu", NULL, -5},
+    {MEMORY_TEMPERATURE "uint 0\n", GTEL_M_TEMPERATURE, "memory", NULL, 0},
+    {MEMORY_TEMPERATURE "double 41\n", GTEL_M_TEMPERATURE, "memory", NULL, 41},
+    /* An unsigned number that is called a double. */
+    {MEMORY_TEMPERATURE "double 0x29\n", GTEL_M_TEMPERATURE, "memory", NULL, 41},
+    {MEMORY_TEMPERATURE "double 0xffffffff\n", GTEL_M_TEMPERATURE, "memory", NULL, -1},
     {"call nvmlDeviceGetMarginTemperature 0 = 12\n", GTEL_M_TEMPERATURE_MARGIN, "gpu", NULL, 12},
     {"call nvmlDeviceGetMarginTemperature 0 = -3\n", GTEL_M_TEMPERATURE_MARGIN, "gpu", NULL, -3},
     {"call nvmlDeviceGetTemperatureThreshold 0 0 = 97\n", GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL,

@@ -336,6 +336,9 @@ int gtel_nvml_field_value(const struct gtel_nvml_field *field, struct gtel_nvml_
     case GTEL_NVML_TYPE_DOUBLE:
         if (code != GTEL_NVML_SUCCESS)
             return code;
+        /* An unsigned that driver 545 calls a double (NVIDIA/DCGM, DcgmCacheManager.cpp) */
+        if (field->value.ull >> 52 == 0) /* 0, or subnormal */
+            return give_u32(code, field->value.ui, ret);
         if (!(field->value.d >= 0 && field->value.d < 1e18))
             return GTEL_NVML_NO_DATA;
         *ret =

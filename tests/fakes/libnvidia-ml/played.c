@@ -30,17 +30,19 @@
  *     call nvmlDeviceGetComputeRunningProcesses_v3 0 = 1200 4096, 1300 8192 1 0  (pid, bytes, ids)
  *     call nvmlDeviceGetComputeRunningProcesses_v3 stride = 32      (24 without: bytes of an entry)
  *     call nvmlDeviceGetProcessesUtilizationInfo 0 = TIME PID SM MEMORY ENCODER DECODER JPEG OFA,
- * ... call nvmlDeviceGetSupportedEventTypes 0 = 0x801f call nvmlEventSetWait_v2 = 0 8 79 3, 1 2 0 1
- * (GPU, type, data: so many since the beginning)
+ *         ...
+ *     call nvmlDeviceGetSupportedEventTypes 0 = 0x801f
+ *     call nvmlEventSetWait_v2 = 0 8 79 3, 1 2 0 1  (GPU, type, data: so many since the beginning)
  *
  * An event set reports what has come since it was made, in this order.
  *
  *     call nvmlEventSetWait_v2 0 = !15          (of each set in which GPU 0 has been registered)
  *
- * The word before a field's value is its type: double uint ulong ull sll int ushort. `!N` as answer
- * is return code N. A call on a GPU without a line is NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and
- * the look-ups of a GPU below the count succeed without one. `call NAME = !nosymbol` takes the call
- * out of the library. What else a call can do: fakes/player.h.
+ * The word before a field's value is its type: double uint ulong ull sll int ushort; a double may
+ * be its bits in hexadecimal. `!N` as answer is return code N. A call on a GPU without a line is
+ * NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and the look-ups of a GPU below the count succeed
+ * without one. `call NAME = !nosymbol` takes the call out of the library. What else a call can do:
+ * fakes/player.h.
  */
 #include "abi/nvml_abi.h"
 #include "fakes/libnvidia-ml/played_keys.h"
@@ -476,8 +478,8 @@ static int set_value(struct gtel_nvml_field *field, unsigned type, struct gtel_s
     uint64_t v = 0;
     field->value_type = type;
     memset(&field->value, 0, sizeof(field->value));
-    if (type == GTEL_NVML_TYPE_DOUBLE)
-        return gtel_str_f64(text, &field->value.d) < 0 ? GTEL_NVML_UNKNOWN : GTEL_NVML_SUCCESS;
+    if (type == GTEL_NVML_TYPE_DOUBLE && gtel_str_f64(text, &field->value.d) == 0)
+        return GTEL_NVML_SUCCESS;
     int rc = numbers(text, &v, 1);
     if (type == GTEL_NVML_TYPE_UINT || type == GTEL_NVML_TYPE_SINT)
         field->value.ui = (unsigned)v;
