@@ -330,6 +330,59 @@ static void test_many_links(void)
     finish(&m);
 }
 
+/* Before Hopper a call has the state of a link, and no field; what a link that is up does not have
+ * is not asked for again. */
+static void test_links_by_call(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               "call nvmlDeviceGetNvLinkState 0 0 = 0\ncall nvmlDeviceGetNvLinkState 0 1 = 1\n"
+               "call nvmlDeviceGetNvLinkState 0 2 = !2\n"
+               "call nvmlDeviceGetFieldValues 0 138 1 = ull 1000\n"
+               "at 30s\ncall nvmlDeviceGetFieldValues 0 162 1 = ull 4\n"
+               "call nvmlDeviceGetNvLinkState 0 0 = 1\ncall nvmlDeviceGetNvLinkState 0 1 = !999\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "1"), 1024000, 0);
+    CHECK_INT(m.group.batch.failed[0], 0);
+    gather(&m, 60);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_RECOVERIES, "1"), -1, 0);
+    CHECK_INT(m.group.batch.failed[0], 1);
+    finish(&m);
+}
+
+/* Where both fields of a metric answer, it is the first of them, and stays so. */
+static void test_links_of_both(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 7\n"
+                   "call nvmlDeviceGetFieldValues 0 202 4294967295 = ull 9000\n"
+                   "call nvmlDeviceGetFieldValues 0 138 0 = ull 7\n"
+                   "call nvmlDeviceGetFieldValues 0 202 0 = ull 9000\n"
+                   "call nvmlDeviceGetFieldValues 0 204 0 = ull 9000\n"
+                   "call nvmlDeviceGetFieldValues 0 171 0 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 170 0 = uint 1\n"
+                   "at 30s\ncall nvmlDeviceGetFieldValues 0 138 0 = !3\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = !3\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 7168, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), 7168, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_RX, "0"), 9000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), 1, 0);
+    gather(&m, 60);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_RX, "0"), 9000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), 1, 0);
+    finish(&m);
+}
+
 int main(void)
 {
     test_fabric();
@@ -347,5 +400,7 @@ int main(void)
     test_first_work();
     test_engines(true);
     test_engines(false);
+    test_links_by_call();
+    test_links_of_both();
     return test_result();
 }

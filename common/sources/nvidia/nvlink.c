@@ -9,7 +9,7 @@
 /* What is asked for: all links, one of them, or one of those to the CPU. */
 enum kind { ALL_LINKS, ONE_LINK, ONE_C2C };
 
-/* Up to NVLink 4, and from NVLink 5 on, a link answers one of both. */
+/* Of two entries of a metric, the second is of NVLink 5; the first that answers is used. */
 static const struct {
     enum kind kind; /* ONE_LINK, whose sum ALL_LINKS asks for, or ONE_C2C */
     unsigned field;
@@ -64,8 +64,9 @@ static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_lin
         links->state = GTEL_NVML_LINKS_COUNTED;
 }
 
-static void put(struct gtel_nvml_gpu *gpu, enum gtel_metric metric, struct gtel_str name,
-                uint64_t scale, const struct gtel_nvml_field *field, struct gtel_batch *batch)
+/* An NVML code: what the field says. */
+static int put(struct gtel_nvml_gpu *gpu, enum gtel_metric metric, struct gtel_str name,
+               uint64_t scale, const struct gtel_nvml_field *field, struct gtel_batch *batch)
 {
     struct gtel_nvml_answer answer;
     int code = gtel_nvml_field_value(field, &answer);
@@ -74,14 +75,24 @@ static void put(struct gtel_nvml_gpu *gpu, enum gtel_metric metric, struct gtel_
                        metric == GTEL_M_FABRIC_UP ? answer.u[0] != 0 : answer.u[0] * scale);
     else if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_FAILURE)
         gtel_batch_failed(batch, gpu->device);
+    return code;
 }
 
-static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t n)
+/* Whether a link is up: before Hopper by a call (NVIDIA/nccl, src/graph/xml.cc: sm >= 90). */
+static bool read_state(const struct gtel_nvml_calls *call, struct gtel_nvml_device *handle,
+                       struct gtel_nvml_field *field, const size_t *row, size_t n)
 {
-    for (size_t k = 0; k < n; k++)
-        if (fields[row[k]].metric == GTEL_M_FABRIC_UP)
-            return field[k].rc == GTEL_NVML_SUCCESS && field[k].value.ui != 0;
-    return false;
+    size_t k = 0;
+    while (k < n && fields[row[k]].metric != GTEL_M_FABRIC_UP)
+        k++;
+    if (k == n)
+        return false;
+    if (field[k].rc != GTEL_NVML_SUCCESS && fields[row[k]].kind == ONE_LINK &&
+        call->nvmlDeviceGetNvLinkState) {
+        field[k].value_type = GTEL_NVML_TYPE_UINT;
+        field[k].rc = call->nvmlDeviceGetNvLinkState(handle, field[k].scope_id, &field[k].value.ui);
+    }
+    return field[k].rc == GTEL_NVML_SUCCESS && field[k].value.ui != 0;
 }
 
 /*
@@ -108,13 +119,19 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                      : GTEL_NVML_NO_DATA;
     (void)gtel_nvml_judge(library, code);
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
-    bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
+    bool has_up =
+        code == GTEL_NVML_SUCCESS && read_state(&library->call, gpu->handle, field, row, n);
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
-        put(gpu, kind == ALL_LINKS ? fields[row[k]].sum : fields[row[k]].metric, name,
-            fields[row[k]].scale, &field[k], batch);
-        if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
+        if ((*absent >> row[k] & 1) != 0)
+            continue;
+        int own = put(gpu, kind == ALL_LINKS ? fields[row[k]].sum : fields[row[k]].metric, name,
+                      fields[row[k]].scale, &field[k], batch);
+        if (gtel_nvml_meaning(own) == GTEL_NVML_MEANS_ABSENT &&
             (kind == ALL_LINKS ? (of_links >> row[k] & 1) != 0 : has_up))
             *absent |= 1u << row[k]; /* all links of a GPU are alike */
+        for (size_t i = row[k] + 1; own == GTEL_NVML_SUCCESS && i < GTEL_ARRAY_LEN(fields); i++)
+            if (fields[i].metric == fields[row[k]].metric)
+                *absent |= 1u << i;
     }
 }
 
