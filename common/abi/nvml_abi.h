@@ -65,11 +65,15 @@ enum { GTEL_NVML_ECC_CORRECTED, GTEL_NVML_ECC_UNCORRECTED };
 enum { GTEL_NVML_ECC_VOLATILE, GTEL_NVML_ECC_AGGREGATE };
 /* nvmlMemoryLocation_t: those that GPUs with HBM or GDDR6 report */
 enum { GTEL_NVML_LOCATION_DRAM = 2, GTEL_NVML_LOCATION_SRAM = 7 };
-/* nvmlDeviceGpuRecoveryAction_t; codes beyond are actions of a later API */
+/*
+ * nvmlDeviceGpuRecoveryAction_t; codes beyond are actions of a later API. From driver 595 on; 5 was
+ * another one before (API Reference, change log: 595; Python binding of 575: GPU_RESET_BUS)
+ */
 enum {
     GTEL_NVML_RECOVERY_NONE,
     GTEL_NVML_RECOVERY_DRAIN_P2P = 3,
-    GTEL_NVML_RECOVERY_IMEX_DOMAIN = 5,
+    GTEL_NVML_RECOVERY_DRAIN_AND_RESET,
+    GTEL_NVML_RECOVERY_IMEX_DOMAIN,
     GTEL_NVML_RECOVERY_SYSTEM_REBOOT = 7
 };
 /* nvmlPerfPolicyType_t */

@@ -129,19 +129,28 @@ static void test_denied(void)
 /* What the driver asks for, by code of field 230 (NVML header 13.5, nvmlDeviceGpuRecoveryAction_t).
  */
 static const struct {
+    const char *driver;
     unsigned action;
     double health;
     double reset; /* -1: not known */
-} recoveries[] = {{0, 0, 0}, {1, 2, 1}, {2, 2, 1}, {3, 1, 0},  {4, 2, 1},
-                  {5, 1, 0}, {6, 2, 1}, {7, 2, 1}, {8, 2, -1}, {4000000000, 2, -1}};
+} recoveries[] = {
+    {"595.10", 0, 0, 0},           {"595.10", 1, 2, 1},     {"595.10", 2, 2, 1},
+    {"595.10", 3, 1, 0},           {"595.10", 4, 2, 1},     {"595.10", 5, 1, 0},
+    {"595.10", 6, 2, 1},           {"595.10", 7, 2, 1},     {"595.10", 8, 2, -1},
+    {"595.10", 4000000000, 2, -1}, {"590.48.01", 0, 0, 0},  {"590.48.01", 3, 1, 0},
+    {"590.48.01", 4, 2, 1},        {"590.48.01", 5, 2, -1}, /* of buses, or of peers */
+    {"590.48.01", 7, 2, -1},       {"?", 4, 2, 1},          {"?", 5, 2, -1}};
 
 static void test_recovery(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(recoveries); i++) {
         struct machine m;
-        char text[80];
-        (void)snprintf(text, sizeof(text), "call nvmlDeviceGetFieldValues 0 230 0 = uint %u\n",
-                       recoveries[i].action);
+        char text[160];
+        (void)snprintf(text, sizeof(text),
+                       "call nvmlSystemGetDriverVersion = %s\n"
+                       "call nvmlDeviceGetFieldValues 0 230 0 = uint %u\n",
+                       recoveries[i].driver, recoveries[i].action);
+        test_label = text;
         if (!begin(&m, text))
             return;
         gather(&m, 0);
@@ -150,6 +159,7 @@ static void test_recovery(void)
         CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, ""), recoveries[i].reset, 0);
         finish(&m);
     }
+    test_label = "";
 }
 
 static double errors(const struct machine *m, const char *kind, const char *severity)

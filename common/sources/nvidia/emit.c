@@ -4,6 +4,7 @@
 
 /* The answer of one row, and where its readings go. */
 struct work {
+    unsigned driver; /* as in struct gtel_nvml_library */
     const struct gtel_nvml_gpu *gpu;
     const struct gtel_nvml_row *row;
     const struct gtel_nvml_answer *answer;
@@ -105,12 +106,15 @@ static void emit_bar1(const struct work *work)
 static void emit_recovery(const struct work *work)
 {
     uint64_t action = work->answer->u[0];
-    bool is_of_peers =
-        action == GTEL_NVML_RECOVERY_DRAIN_P2P || action == GTEL_NVML_RECOVERY_IMEX_DOMAIN;
+    bool is_known =
+        action <= (work->driver >= GTEL_NVML_DRIVER(595, 0) ? GTEL_NVML_RECOVERY_SYSTEM_REBOOT
+                                                            : GTEL_NVML_RECOVERY_DRAIN_AND_RESET);
+    bool is_of_peers = action == GTEL_NVML_RECOVERY_DRAIN_P2P ||
+                       (is_known && action == GTEL_NVML_RECOVERY_IMEX_DOMAIN);
     bool is_fine = action == GTEL_NVML_RECOVERY_NONE;
     put_number(work, GTEL_M_GPU_RECOVERY_ACTION, NULL, 1, action);
     put_number(work, GTEL_M_GPU_HEALTH, NULL, 1, is_fine ? 0 : is_of_peers ? 1 : 2);
-    if (action <= GTEL_NVML_RECOVERY_SYSTEM_REBOOT)
+    if (is_known)
         put_number(work, GTEL_M_GPU_RESET_NEEDED, NULL, 1, is_fine || is_of_peers ? 0 : 1);
 }
 
@@ -199,11 +203,11 @@ static void (*const emitters[])(const struct work *work) = {
     [GTEL_NVML_FORM_PCIE] = NULL, /* pcie.c counts these */
 };
 
-void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+void gtel_nvml_emit(unsigned driver, const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
-        const struct work work = {gpu, row, &gpu->slot[i].answer, batch};
+        const struct work work = {driver, gpu, row, &gpu->slot[i].answer, batch};
         bool is_field = row->shape == GTEL_NVML_SHAPE_FIELD;
         if (work.answer->n == 0 || !emitters[row->form])
             continue;

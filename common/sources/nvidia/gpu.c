@@ -234,7 +234,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
         return;
     batch->origin = GTEL_NVML_ORIGIN_CALL;
     gtel_nvml_add_awake(gpu, batch, 1);
-    gtel_nvml_emit(gpu, batch);
+    gtel_nvml_emit(library->driver, gpu, batch);
     gtel_nvml_gpm_sample(library, gpu, batch);
     if (gpu->parent) /* has no links of its own */
         return;

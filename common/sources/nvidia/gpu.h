@@ -96,7 +96,7 @@ void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu);
 /* Nothing ran in the last sample; a GPU without that value counts as busy. */
 bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu);
 /* emit.c: appends what the slots hold. */
-void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
+void gtel_nvml_emit(unsigned driver, const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
 
 /*
  * ---- read.c: makes the call of a row. All bits set is the vendor's way to say "no value" where a
