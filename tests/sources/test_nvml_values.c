@@ -21,6 +21,7 @@
     FAN("7", "37")                                                                                 \
     FAN("8", "38")                                                                                 \
     FAN("9", "39") FAN("10", "40") FAN("11", "41") FAN("12", "42")
+#define TEMPERATURE "call nvmlDeviceGetTemperatureV 0 = "
 #define MEMORY_TEMPERATURE "call nvmlDeviceGetFieldValues 0 82 0 = "
 #define SRAM "call nvmlDeviceGetSramEccErrorStatus 0 = "
 
@@ -97,6 +98,14 @@ static const struct value_case {
      GTEL_M_TEMPERATURE, "gpu", NULL, -5},
     {MEMORY_TEMPERATURE "uint 0\n", GTEL_M_TEMPERATURE, "memory", NULL, 0},
     {MEMORY_TEMPERATURE "double 41\n", GTEL_M_TEMPERATURE, "memory", NULL, 41},
+    /* What no GPU has. */
+    {MEMORY_TEMPERATURE "uint 200\n", GTEL_M_TEMPERATURE, "memory", NULL, 200},
+    {MEMORY_TEMPERATURE "uint 201\n", GTEL_M_TEMPERATURE, "memory", NULL, -1},
+    {TEMPERATURE "200\n", GTEL_M_TEMPERATURE, "gpu", NULL, 200},
+    {TEMPERATURE "201\n", GTEL_M_TEMPERATURE, "gpu", NULL, -1},
+    {TEMPERATURE "-50\n", GTEL_M_TEMPERATURE, "gpu", NULL, -50},
+    {TEMPERATURE "-51\n", GTEL_M_TEMPERATURE, "gpu", NULL, -1},
+    {"call nvmlDeviceGetMarginTemperature 0 = -60\n", GTEL_M_TEMPERATURE_MARGIN, "gpu", NULL, -60},
     /* An unsigned number that is called a double. */
     {MEMORY_TEMPERATURE "double 0x29\n", GTEL_M_TEMPERATURE, "memory", NULL, 41},
     {MEMORY_TEMPERATURE "double 0xffffffff\n", GTEL_M_TEMPERATURE, "memory", NULL, -1},

@@ -45,9 +45,12 @@ static void put_share(const struct work *work, enum gtel_metric metric, uint64_t
                        (double)percent * work->row->scale);
 }
 
+/* What is no temperature of a GPU is none (DCGM drops those above 200, DcgmCacheManager.cpp). */
 static void emit_value(const struct work *work)
 {
     const struct gtel_nvml_row *row = work->row;
+    if (row->metric == GTEL_M_TEMPERATURE && (work->answer->f < -50 || work->answer->f > 200))
+        return;
     if (row->headline != GTEL_M_NONE)
         put(work, row->headline, NULL, row->scale, work->answer);
     put(work, row->metric, row->dim, row->scale, work->answer);
