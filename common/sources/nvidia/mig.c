@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A little less than a minute, so that a clock's jitter does not skip a gather. */
 enum { NUMBERS_MAX = 64 }; /* of instances: each has a series; drivers use up to 14 */
 
 /* What NVML answers of one place. */

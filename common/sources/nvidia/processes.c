@@ -25,8 +25,6 @@ enum {
 
 typedef int(*list_fn) GTEL_NVML_PARAMS_processes;
 
-/* A little less than a minute, so that a clock's jitter does not skip a gather. */
-static const uint64_t pause_ns = 59500000000;
 static const uint64_t sample_ns = 2000000000; /* the driver takes one each second at least */
 
 static int make_room(struct gtel_nvml_process_room *room, size_t n)
@@ -319,7 +317,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     case GTEL_NVML_MEANS_BROKEN:
         return;
     case GTEL_NVML_MEANS_ABSENT:
-        processes->due_ns = batch->t_ns + pause_ns;
+        processes->due_ns = batch->t_ns + GTEL_NVML_MINUTE_NS;
         return;
     default: /* a lost GPU shows in its rows */
         gtel_batch_failed(batch, gpu->device);
