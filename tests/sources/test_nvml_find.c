@@ -87,6 +87,16 @@ static void test_pauses(void)
     "dir sys/bus/pci/drivers/nvidia\n"                                                             \
     "link sys/bus/pci/devices/" address "/driver -> ../../drivers/nvidia\n"
 
+/* Starts again, and may wake who sleeps. */
+static void wake_always(struct machine *m)
+{
+    char error[128];
+    CHECK_INT(gtel_option_set(&m->options, GTEL_O_WAKE, GTEL_STR("always"), error, sizeof(error)),
+              0);
+    gtel_group_done(&m->group);
+    start_lane(m);
+}
+
 /* A GPU that has not answered since the start is known from sysfs, unless it may be another's. */
 static void test_gone(void)
 {
@@ -100,17 +110,19 @@ static void test_gone(void)
         {"", false, 1},
     };
     static const int codes[] = {15, 16, 999};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases) * GTEL_ARRAY_LEN(codes); i++) {
-        size_t at = i / GTEL_ARRAY_LEN(codes);
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(cases) * GTEL_ARRAY_LEN(codes); i++) {
+        size_t at = i / 2 / GTEL_ARRAY_LEN(codes);
         struct machine m;
         char text[4096];
         (void)snprintf(text, sizeof(text),
                        "%scall nvmlDeviceGetHandleByIndex_v2 0 = !%d\nat 60s\n"
                        "call nvmlDeviceGetHandleByIndex_v2 0 = ok\n",
-                       cases[at].text, codes[i % GTEL_ARRAY_LEN(codes)]);
+                       cases[at].text, codes[i / 2 % GTEL_ARRAY_LEN(codes)]);
         test_label = text;
         if (!begin(&m, text))
             return;
+        if (i % 2 > 0)
+            wake_always(&m);
         for (int k = 0; k < 59; k++)
             gather(&m, 1);
         CHECK_INT(device_of(&m, first) != NULL, cases[at].is_known);
@@ -544,6 +556,10 @@ static void test_unlisted(void)
     for (int k = 0; k < 3; k++)
         gather(&m, 30);
     CHECK_INT(spy.counted, 0);
+    wake_always(&m);
+    spy.count_name = "nvmlInit_v2";
+    gather(&m, 30);
+    CHECK_INT(spy.counted, 1);
     finish(&m);
     test_label = "another GPU in the list";
     if (!begin(&m, WINDOWS "call SetupDiGetDevicePropertyW 0 23 = 0x20\n"))

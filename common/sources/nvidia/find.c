@@ -334,7 +334,8 @@ void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
     struct gtel_nvml_pci_gpus gpus = {0};
     for (size_t i = 0; i < nvml->n; i++)
         nvml->gpu[i]->is_found = false;
-    if (!registry->cards->may_wake && gtel_nvml_pci_list(nvml->env, &gpus) < 0)
+    bool may_wake = registry->cards->may_wake;
+    if (gtel_nvml_pci_list(nvml->env, may_wake, &gpus) < 0 && !may_wake)
         return;
     register_asleep(nvml, registry, &gpus);
     if (gpus.n > 0 && gpus.asleep == gpus.n && !nvml->library.is_running)

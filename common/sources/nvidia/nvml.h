@@ -43,8 +43,11 @@ struct gtel_nvml_pci_gpus {
     size_t asleep; /* so many of them */
 };
 
-/* 0, or a negative errno when Plug and Play cannot list them: nobody knows who sleeps. */
-int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret);
+/*
+ * 0, or a negative errno when Plug and Play cannot list them: nobody knows who sleeps. Where they
+ * may be woken, none counts as asleep.
+ */
+int gtel_nvml_pci_list(const struct gtel_env *env, bool may_wake, struct gtel_nvml_pci_gpus *ret);
 /* Opens the power files of the GPU at that PCI address. */
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address);

@@ -41,7 +41,7 @@ static bool look_asleep(const struct gtel_env *env, struct gtel_str name)
 }
 
 /* Under Windows. A state that is not known counts as asleep: such a GPU is left alone. */
-static int list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
+static int list_pnp(const struct gtel_env *env, bool may_wake, struct gtel_nvml_pci_gpus *ret)
 {
     struct gtel_pnp pnp = {0};
     struct gtel_pnp_gpu gpu;
@@ -54,14 +54,14 @@ static int list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
         if (got != 0 || gpu.pci_id[0] != VENDOR_NVIDIA)
             continue;
         memcpy(ret->gpu[ret->n].address, gpu.key, sizeof(gpu.key));
-        ret->gpu[ret->n].is_asleep = gtel_pnp_power(&pnp, &gpu.info) != GTEL_POWER_D0;
+        ret->gpu[ret->n].is_asleep = !may_wake && gtel_pnp_power(&pnp, &gpu.info) != GTEL_POWER_D0;
         ret->asleep += ret->gpu[ret->n++].is_asleep;
     }
     gtel_pnp_close(env, &pnp);
     return r == -ENOENT ? 0 : r;
 }
 
-int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
+int gtel_nvml_pci_list(const struct gtel_env *env, bool may_wake, struct gtel_nvml_pci_gpus *ret)
 {
     struct gtel_arena arena = {0};
     struct gtel_str *name = NULL;
@@ -74,11 +74,11 @@ int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *re
         if (!is_gpu(env, name[i]) ||
             !gtel_str_copy(ret->gpu[ret->n].address, GTEL_PCI_TEXT_MAX, name[i]))
             continue;
-        ret->gpu[ret->n].is_asleep = look_asleep(env, name[i]);
+        ret->gpu[ret->n].is_asleep = !may_wake && look_asleep(env, name[i]);
         ret->asleep += ret->gpu[ret->n++].is_asleep;
     }
     gtel_arena_done(&arena);
-    return ret->n == 0 ? list_pnp(env, ret) : 0;
+    return ret->n == 0 ? list_pnp(env, may_wake, ret) : 0;
 }
 
 /*
