@@ -328,6 +328,16 @@ struct gtel_nvml_process_share {
     unsigned ofa;
 };
 
+/* nvmlProcessUtilizationSample_t: the same of drivers before 550 */
+struct gtel_nvml_process_sample {
+    unsigned pid;
+    uint64_t time_us;
+    unsigned sm;
+    unsigned memory;
+    unsigned encoder;
+    unsigned decoder;
+};
+
 /* nvmlProcessesUtilizationInfo_v1_t */
 struct gtel_nvml_shares {
     unsigned version;
@@ -473,6 +483,9 @@ struct gtel_nvml_gpm_get {
 /* nvmlProcessInfo_t has had three forms under the same names: bytes */
 #define GTEL_NVML_PARAMS_processes (struct gtel_nvml_device * device, unsigned *n, void *ret)
 #define GTEL_NVML_PARAMS_shares GTEL_NVML_PARAMS_GET(struct gtel_nvml_shares)
+#define GTEL_NVML_PARAMS_samples                                                                   \
+    (struct gtel_nvml_device * device, struct gtel_nvml_process_sample * ret, unsigned *n,         \
+     uint64_t last_us)
 #define GTEL_NVML_PARAMS_event_create (struct gtel_nvml_event_set * *ret)
 #define GTEL_NVML_PARAMS_event_free (struct gtel_nvml_event_set * set)
 #define GTEL_NVML_PARAMS_event_register                                                            \

@@ -214,6 +214,8 @@ SAME(GTEL_NVML_VERSION(struct gtel_nvml_shares, 1), nvmlProcessesUtilizationInfo
 SAME_PLACE(gtel_nvml_shares, share, nvmlProcessesUtilizationInfo_v1_t, procUtilArray);
 SAME_SIZE(gtel_nvml_process_share, nvmlProcessUtilizationInfo_v1_t);
 SAME_PLACE(gtel_nvml_process_share, decoder, nvmlProcessUtilizationInfo_v1_t, decUtil);
+SAME_SIZE(gtel_nvml_process_sample, nvmlProcessUtilizationSample_t);
+SAME_PLACE(gtel_nvml_process_sample, decoder, nvmlProcessUtilizationSample_t, decUtil);
 SAME(GTEL_NVML_FABRIC_V2, nvmlGpuFabricInfo_v2);
 SAME_PLACE(gtel_nvml_fabric, health_mask, nvmlGpuFabricInfo_v2_t, healthMask);
 SAME_SIZE(gtel_nvml_confidential, nvmlConfComputeSystemState_t);

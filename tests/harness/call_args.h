@@ -42,6 +42,7 @@
 #define GTEL_NVML_ARGS_fields , device, n, ret
 #define GTEL_NVML_ARGS_processes , device, n, ret
 #define GTEL_NVML_ARGS_shares , device, ret
+#define GTEL_NVML_ARGS_samples , device, ret, n, last_us
 #define GTEL_NVML_ARGS_event_create , ret
 #define GTEL_NVML_ARGS_event_free , set
 #define GTEL_NVML_ARGS_event_register , device, types, set

@@ -71,6 +71,15 @@ static const struct diagnose_case {
     {"no reason, under Windows", WINDOWS "call nvmlInit_v2 = !999\n", 2, GTEL_MEASUREMENT_GPU,
      "nvmlInit_v2", "it answers code 999: nvidia-smi says whether the driver works",
      "install or update NVIDIA's driver; nvidia-smi says whether it works"},
+    {"shares of processes",
+     "link proc/self/ns/pid -> pid:[4026531836]\n"
+     "call nvmlDeviceGetComputeRunningProcesses_v3 0 = 1200 4096\n"
+     "call nvmlDeviceGetProcessesUtilizationInfo = !nosymbol\n"
+     "call nvmlDeviceGetProcessUtilization = !nosymbol\n",
+     2, GTEL_MEASUREMENT_GPU_PROCESS, "nvmlDeviceGetProcessUtilization",
+     "this GPU or driver does not report the shares of processes", ""},
+    {"shares of processes: none yet", "", 2, GTEL_MEASUREMENT_GPU_PROCESS, "nvmlDevice", NULL,
+     NULL},
     {"all is well", "", 2, GTEL_MEASUREMENT_GPU, "nvmlInit", NULL, NULL},
     {"refused", "call nvmlDeviceGetHandleByIndex_v2 0 = !4\n", 2, GTEL_MEASUREMENT_GPU, LOOK_UP,
      REFUSED("4"), DENIED},

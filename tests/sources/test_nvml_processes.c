@@ -216,6 +216,50 @@ static void test_engines(void)
     test_label = "";
 }
 
+/* Drivers before 550: TIME PID SM MEMORY ENCODER DECODER. Of JPEG and OFA nothing is known. */
+#define NO_SHARES "call nvmlDeviceGetProcessesUtilizationInfo = !nosymbol\n"
+#define OLD_SHARES "call nvmlDeviceGetProcessUtilization 0 = "
+
+static void test_old_shares(void)
+{
+    static const struct {
+        const char *samples;
+        double train;
+        double serve;
+    } rows[] = {
+        {"300 1200 40 9 0 70", 0.7, 0},
+        {"300 1200 1 0 2 3, 301 1200 4 0 5 6, 302 1300 7 0 0 0, 303 1200 0 0 8 0, 304 1300 9 0 0 0",
+         0.08, 0.09},
+        {"100 1200 40 0 0 0, 99 1300 50 0 0 0", 0, 0},
+        {"300 1200 101 0 0 0, 300 1300 50 0 0 0", -1, 0.5},
+        {"300 0 40 0 0 0, 300 999 50 0 0 0", 0, 0},
+        {"!6", 0, 0},
+        {"!999", -1, -1},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[1200];
+        test_label = rows[i].samples;
+        (void)snprintf(text, sizeof(text),
+                       PROCESSES NO_SHARES COMPUTE "_v3 0 = 1200 4096, 1300 8192\n" OLD_SHARES
+                                                   "100 1200 90 1 0 0\n"
+                                                   "at 20s\n" OLD_SHARES "%s\n",
+                       rows[i].samples);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(busy(&m, "train"), -1, 0);
+        gather(&m, 20);
+        CHECK_NEAR(busy(&m, "train"), rows[i].train, 1e-12);
+        CHECK_NEAR(busy(&m, "serve"), rows[i].serve, 1e-12);
+        CHECK_INT(value(&m, GTEL_M_PROCESS_DECODE, "train") >= 0, rows[i].train >= 0);
+        CHECK_NEAR(value(&m, GTEL_M_PROCESS_JPEG, "train"), -1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_PROCESS_OFA, "train"), -1, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* What was seen is not asked for again: a sample counts in one interval only. */
 static void test_seen(void)
 {
@@ -239,6 +283,7 @@ static void test_calls(void)
 {
     static const char list[] = "nvmlDeviceGetComputeRunningProcesses_v3";
     static const char shares[] = "nvmlDeviceGetProcessesUtilizationInfo";
+    static const char old[] = "nvmlDeviceGetProcessUtilization";
     static const struct {
         const char *call;
         const char *text;
@@ -274,6 +319,22 @@ static void test_calls(void)
                  "call nvmlDeviceGetProcessesUtilizationInfo count = 8193\n",
          6, 0},
         {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!7\n", 13, 0}, /* until it says too many */
+        {old, COMPUTE "_v3 0 = 1200 4096\n" OLD_SHARES "100 1200 90 1 0 0\n", 0, 0},
+        {old, NO_SHARES COMPUTE "_v3 0 = 1200 4096\n" OLD_SHARES "100 1200 90 1 0 0\n", 6, 0},
+        {old, NO_SHARES COMPUTE "_v3 0 = 1200 4096\n", 1, 0},
+        {old, NO_SHARES COMPUTE "_v3 0 = 1200 4096\n" OLD_SHARES "!7\n", 13, 0},
+        {old,
+         NO_SHARES COMPUTE "_v3 0 = 1200 4096\n" OLD_SHARES "100 1200 90 1 0 0\n"
+                           "call nvmlDeviceGetProcessUtilization count = 8192\n",
+         7, 0},
+        {old,
+         NO_SHARES COMPUTE "_v3 0 = 1200 4096\n" OLD_SHARES "100 1200 90 1 0 0\n"
+                           "call nvmlDeviceGetProcessUtilization count = 8193\n",
+         6, 0},
+        {old,
+         NO_SHARES "call nvmlDeviceGetProcessUtilization = !nosymbol\n" COMPUTE
+                   "_v3 0 = 1200 4096\n",
+         0, 0},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         struct machine m;
@@ -481,6 +542,7 @@ int main(void)
     test_foreign();
     test_shares();
     test_engines();
+    test_old_shares();
     test_seen();
     test_calls();
     test_restart();

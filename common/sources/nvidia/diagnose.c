@@ -130,6 +130,15 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
     gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_PCIE_RX, 0, text);
 }
 
+/* Why there are processes, and no shares of engines. */
+static void diagnose_shares(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    const struct gtel_finding_place at = {findings, gpu->device, GTEL_MEASUREMENT_GPU_PROCESS};
+    if (gpu->processes.lists == GTEL_NVML_LISTS_NO_SHARES)
+        gtel_finding_say(&at, "nvmlDeviceGetProcessUtilization", NULL,
+                         "this GPU or driver does not report the shares of processes");
+}
+
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
                          struct gtel_findings *findings)
 {
@@ -157,6 +166,7 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_nvml_gpu 
     if (gpu->handle) {
         diagnose_gpm(gpu, findings);
         diagnose_pcie(gpu, findings);
+        diagnose_shares(gpu, findings);
     }
     for (size_t i = 0; i < gpu->mig.n; i++)
         if (gtel_nvml_mig_is_first(gpu->mig.instance[i]))

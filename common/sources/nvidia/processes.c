@@ -197,13 +197,29 @@ static void keep_share(struct gtel_nvml_processes *processes,
             process->share[i] = (uint8_t)value[i];
 }
 
+/* By the call of drivers before 550, which does not know of JPEG and OFA. */
+static int ask_old_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_device *handle,
+                          struct gtel_nvml_shares *shares)
+{
+    struct gtel_nvml_process_sample *old = (struct gtel_nvml_process_sample *)(void *)shares->share;
+    struct gtel_nvml_process_sample from;
+    unsigned room = shares->n;
+    if (!call->nvmlDeviceGetProcessUtilization)
+        return GTEL_NVML_FUNCTION_NOT_FOUND;
+    int code = call->nvmlDeviceGetProcessUtilization(handle, old, &shares->n, shares->last_us);
+    for (size_t i = shares->n; code == GTEL_NVML_SUCCESS && shares->n <= room && i-- > 0;) {
+        memcpy(&from, &old[i], sizeof(from)); /* they are shorter: the last one moves first */
+        shares->share[i] = (struct gtel_nvml_process_share){
+            from.time_us, from.pid, from.sm, from.memory, from.encoder, from.decoder, 0, 0};
+    }
+    return code;
+}
+
 /* Asks for the samples since the last ones, into room. An NVML code. */
 static int ask_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_process_room *room,
                       const struct gtel_nvml_gpu *gpu, struct gtel_nvml_shares *shares)
 {
     int code = GTEL_NVML_INSUFFICIENT_SIZE;
-    if (!call->nvmlDeviceGetProcessesUtilizationInfo)
-        return GTEL_NVML_FUNCTION_NOT_FOUND;
     for (int i = 0; i < TRIES && code == GTEL_NVML_INSUFFICIENT_SIZE; i++) {
         size_t size = room->entries * ENTRY_MAX / sizeof(*shares->share);
         *shares = (struct gtel_nvml_shares){
@@ -211,7 +227,9 @@ static int ask_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proce
             .last_us = gpu->processes.seen_us,
             .share = (struct gtel_nvml_process_share *)(void *)room->bytes};
         shares->version = GTEL_NVML_VERSION(*shares, 1);
-        code = call->nvmlDeviceGetProcessesUtilizationInfo(gpu->handle, shares);
+        code = call->nvmlDeviceGetProcessesUtilizationInfo
+                   ? call->nvmlDeviceGetProcessesUtilizationInfo(gpu->handle, shares)
+                   : ask_old_shares(call, gpu->handle, shares);
         bool is_lie = shares->n > (code == GTEL_NVML_SUCCESS ? size : GTEL_NVML_PROCESSES_MAX);
         if (is_lie || (code == GTEL_NVML_INSUFFICIENT_SIZE &&
                        make_room(room, 2 * (size_t)shares->n + ROOM_FIRST) != GTEL_NVML_SUCCESS))
@@ -235,12 +253,12 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
 }
 
 /*
- * Whether there are shares of this gather. The first time only says from when on samples count. No
- * newer sample after a short time says nothing yet.
+ * How many shares each process has in this gather. The first time only says from when on samples
+ * count. No newer sample after a short time says nothing yet.
  */
-static bool update_shares(const struct gtel_nvml_library *library,
-                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
-                          uint64_t t_ns)
+static size_t update_shares(const struct gtel_nvml_library *library,
+                            struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
+                            uint64_t t_ns)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
@@ -248,14 +266,16 @@ static bool update_shares(const struct gtel_nvml_library *library,
     if (gpu->is_long && !has_any && processes->lists == GTEL_NVML_LISTS_SHARES)
         processes->lists = GTEL_NVML_LISTS_NEW; /* the time of those that come begins with them */
     if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || !has_any || !(is_first || gpu->is_long))
-        return false;
+        return 0;
     uint64_t before_us = processes->seen_us;
     int code = read_shares(&library->call, room, gpu);
     bool is_known = processes->seen_us > before_us || t_ns - processes->asked_ns >= sample_ns;
     processes->asked_ns = t_ns;
     processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
                                                                          : GTEL_NVML_LISTS_SHARES;
-    return code == GTEL_NVML_SUCCESS && !is_first && is_known;
+    if (code != GTEL_NVML_SUCCESS || is_first || !is_known)
+        return 0;
+    return library->call.nvmlDeviceGetProcessesUtilizationInfo ? 5 : 3;
 }
 
 /*
@@ -271,7 +291,7 @@ static bool has_memory(const struct gtel_nvml_processes *processes)
     return has_any;
 }
 
-static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
+static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, size_t shares,
                    struct gtel_batch *batch)
 {
     static const enum gtel_engine_kind kinds[] = {GTEL_ENGINE_KIND_COMPUTE, GTEL_ENGINE_KIND_ENCODE,
@@ -289,8 +309,7 @@ static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
                                            .start = process->start};
         if (process->bytes != UINT64_MAX)
             gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->bytes);
-        bool has_share = has_shares && process->share[0] <= 100;
-        for (size_t k = 0; has_share && k < GTEL_ARRAY_LEN(kinds); k++) {
+        for (size_t k = 0; process->share[0] <= 100 && k < shares; k++) {
             use.has_share |= 1u << kinds[k];
             use.share[kinds[k]] = process->share[k] / 1e2;
         }
@@ -325,8 +344,8 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     }
     if (room->pids == GTEL_NVML_PIDS_OURS)
         find_starts(library->env, processes);
-    bool has_shares = update_shares(library, room, gpu, batch->t_ns);
-    report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, has_shares, batch);
+    size_t shares = update_shares(library, room, gpu, batch->t_ns);
+    report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, shares, batch);
 }
 
 void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)

@@ -31,6 +31,7 @@
  *     call nvmlDeviceGetComputeRunningProcesses_v3 stride = 32      (24 without: bytes of an entry)
  *     call nvmlDeviceGetProcessesUtilizationInfo 0 = TIME PID SM MEMORY ENCODER DECODER JPEG OFA,
  *         ...
+ *     call nvmlDeviceGetProcessUtilization 0 = TIME PID SM MEMORY ENCODER DECODER, ...
  *     call nvmlDeviceGetSupportedEventTypes 0 = 0x801f
  *     call nvmlEventSetWait_v2 = 0 8 79 3, 1 2 0 1  (GPU, type, data: so many since the beginning)
  *
@@ -664,6 +665,29 @@ static int answer_shares(const char *name, struct gtel_nvml_device *device,
         ret->share[i] = (struct gtel_nvml_process_share){
             v[0],           (unsigned)v[1], (unsigned)v[2], (unsigned)v[3],
             (unsigned)v[4], (unsigned)v[5], (unsigned)v[6], (unsigned)v[7]};
+    }
+    return rc;
+}
+
+static int answer_samples(const char *name, struct gtel_nvml_device *device,
+                          struct gtel_nvml_process_sample *ret, unsigned *n, uint64_t last_us)
+{
+    struct gtel_str text;
+    struct gtel_str part;
+    unsigned room = *n;
+    (void)last_us;
+    int rc = ask(name, device, 0, NULL, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    *n = setting(name, "count", count_parts(text));
+    if (*n > room)
+        return GTEL_NVML_INSUFFICIENT_SIZE;
+    for (unsigned i = 0; gtel_str_part(&text, ',', &part); i++) {
+        uint64_t v[6];
+        if (numbers(part, v, 6) != GTEL_NVML_SUCCESS)
+            return GTEL_NVML_UNKNOWN;
+        ret[i] = (struct gtel_nvml_process_sample){(unsigned)v[1], v[0],           (unsigned)v[2],
+                                                   (unsigned)v[3], (unsigned)v[4], (unsigned)v[5]};
     }
     return rc;
 }

@@ -592,6 +592,22 @@ static int ask_shares(const char *name, int(*real) GTEL_NVML_PARAMS_shares,
     return code;
 }
 
+static int ask_samples(const char *name, int(*real) GTEL_NVML_PARAMS_samples,
+                       struct gtel_nvml_device *device, struct gtel_nvml_process_sample *ret,
+                       unsigned *n, uint64_t last_us)
+{
+    char text[TEXT_MAX] = "";
+    int length = 0;
+    int code = real(device, ret, n, last_us);
+    for (unsigned i = 0; code == GTEL_NVML_SUCCESS && i < *n && length < TEXT_MAX - 64; i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "%s%" PRIu64 " %u %u %u %u %u", i > 0 ? ", " : "", ret[i].time_us,
+                           ret[i].pid, ret[i].sm, ret[i].memory, ret[i].encoder, ret[i].decoder);
+    if (code != GTEL_NVML_INSUFFICIENT_SIZE)
+        note(name, device, code, "%s", text);
+    return code;
+}
+
 static int ask_event_create(const char *name, int(*real) GTEL_NVML_PARAMS_event_create,
                             struct gtel_nvml_event_set **ret)
 {
