@@ -383,6 +383,39 @@ static void test_links_of_both(void)
     finish(&m);
 }
 
+/* Two GPUs take turns: what is read each 20 s or each minute is read of one of them in a gather. */
+static void test_turns(void)
+{
+    static const char *const gpus[] = {"0000:19:00.0", "0001:3b:00.0"};
+    static const struct {
+        enum gtel_metric metric;
+        unsigned period;
+        unsigned at[2]; /* the first time after the first gathers, which are at 0, 1 and 2 s */
+    } rows[] = {{GTEL_M_GPU_LINKS_TX, 20, {22, 12}},
+                {GTEL_M_FABRIC_UP, 60, {62, 32}},
+                {GTEL_M_GPU_ENERGY, 60, {62, 32}}};
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 1\ncall nvmlDeviceGetNvLinkState 1 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 7\n"
+                   "call nvmlDeviceGetFieldValues 1 138 4294967295 = ull 7\n"
+                   "call nvmlDeviceGetTotalEnergyConsumption 0 = 5\n"
+                   "call nvmlDeviceGetTotalEnergyConsumption 1 = 5\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetEnforcedPowerLimit"; /* a setting: from the first gather on */
+    for (unsigned s = 0; s < 200; s++) {
+        spy.counted = 0;
+        gather(&m, s > 0);
+        CHECK_INT(spy.counted, s == 0 ? 2 : s % 60 == 0 || s % 60 == 30);
+        for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(rows); i++) {
+            unsigned at = rows[i / 2].at[i % 2];
+            const char *link = rows[i / 2].metric == GTEL_M_FABRIC_UP ? "0" : "";
+            bool is_turn = s < 3 || (s >= at && (s - at) % rows[i / 2].period == 0);
+            CHECK_INT(find(&m, gpus[i % 2], rows[i / 2].metric, link, NULL) != NULL, is_turn);
+        }
+    }
+    finish(&m);
+}
+
 int main(void)
 {
     test_fabric();
@@ -400,6 +433,7 @@ int main(void)
     test_first_work();
     test_engines(true);
     test_engines(false);
+    test_turns();
     test_links_by_call();
     test_links_of_both();
     return test_result();

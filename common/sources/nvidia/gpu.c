@@ -79,9 +79,12 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
     slot->answer = *answer;
     slot->answers++;
-    bool is_rare = row->period == GTEL_NVML_SETTING ||
-                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= GTEL_NVML_FIRST);
-    slot->due_ns = is_rare && !is_split(work, i) ? work->batch->t_ns + GTEL_NVML_MINUTE_NS : 0;
+    uint32_t first = row->period == GTEL_NVML_SETTING ? 1 : GTEL_NVML_FIRST;
+    bool is_rare = row->period != GTEL_NVML_EACH_GATHER && slot->answers >= first;
+    slot->due_ns = is_rare && !is_split(work, i)
+                       ? work->batch->t_ns + GTEL_NVML_MINUTE_NS -
+                             (slot->answers == first ? work->gpu->turn_ns : 0)
+                       : 0;
     if (row->group != GTEL_NVML_GROUP_NONE)
         work->gpu->chosen[row->group] = i + 1;
 }
@@ -207,7 +210,8 @@ static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
     if (!gpu->is_long)
         return;
     gpu->long_ns = now;
-    gpu->longs++;
+    if (++gpu->longs == GTEL_NVML_FIRST)
+        gpu->long_ns -= gpu->turn_ns / 3; /* as much of 20 s as of a minute */
 }
 
 void gtel_nvml_add_awake(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch, uint64_t value)

@@ -62,6 +62,7 @@ struct gtel_nvml_gpu {
     bool is_long;            /* this gather asks for what takes milliseconds, too */
     uint64_t long_ns;        /* of the last such gather */
     uint32_t longs;          /* so many since NVML was started */
+    uint64_t turn_ns;        /* of a minute, cut off the first one: GPUs take turns */
     uint32_t failed;         /* readings of the present gather, or of the last one */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;

@@ -89,6 +89,7 @@ static struct gtel_nvml_gpu *add(struct gtel_registry *registry, struct gtel_nvm
     }
     instance->device = device;
     instance->parent = gpu;
+    instance->turn_ns = gpu->turn_ns;
     instance->gpu_instance = found->gpu_instance;
     instance->compute_instance = found->compute_instance;
     gpu->mig.instance[gpu->mig.n++] = instance;

@@ -147,7 +147,8 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
         sample(library, gpu, ALL_LINKS, GTEL_NVML_SCOPE_ALL_LINKS, GTEL_STR_NONE, batch);
     bool is_turn = gpu->longs <= GTEL_NVML_FIRST || batch->t_ns >= links->due_ns;
     if (is_turn)
-        links->due_ns = batch->t_ns + GTEL_NVML_MINUTE_NS;
+        links->due_ns =
+            batch->t_ns + GTEL_NVML_MINUTE_NS - (gpu->longs == GTEL_NVML_FIRST ? gpu->turn_ns : 0);
     for (unsigned i = 0; is_turn && i < links->n + links->c2c; i++) {
         bool is_c2c = i >= links->n;
         unsigned link = is_c2c ? i - links->n : i;

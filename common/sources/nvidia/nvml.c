@@ -177,6 +177,7 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         struct gtel_nvml_gpu *gpu = nvml->gpu[i];
         if (!gpu->handle || gpu->is_unavailable || gpu->device->is_asleep)
             continue;
+        gpu->turn_ns = GTEL_NVML_MINUTE_NS * i / nvml->n;
         gtel_nvml_gpu_sample(&nvml->library, gpu, batch);
         if (!gpu->is_unavailable && !nvml->library.broken) {
             gtel_nvml_events_emit(gpu, batch);
