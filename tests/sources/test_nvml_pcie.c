@@ -435,7 +435,7 @@ static void test_gaps(void)
 /* Permission is asked for again after a minute. */
 static void test_permission(void)
 {
-    static const uint64_t pauses[] = {60 * S - 1, 60 * S};
+    static const uint64_t pauses[] = {59500 * MS - 1, 59500 * MS};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(pauses); i++) {
         struct machine m;
         if (!begin(&m, true, 5, 16))

@@ -10,8 +10,6 @@
 /* In one gather: a storm of 10^6 must not hold it up. */
 enum { EVENTS_MAX = 1024 };
 
-static const uint64_t pause_ns = 60000000000;
-
 static const uint64_t wanted =
     GTEL_NVML_EVENT_XID | GTEL_NVML_EVENT_DOUBLE_BIT_ECC | GTEL_NVML_EVENT_RECOVERY_ACTION;
 
@@ -96,7 +94,7 @@ static void replace_set(struct gtel_nvml *nvml)
     if (now < nvml->events_due_ns)
         return;
     gtel_nvml_events_done(nvml);
-    nvml->events_due_ns = now + pause_ns;
+    nvml->events_due_ns = now + GTEL_NVML_MINUTE_NS;
     (void)make_set(nvml); /* else the next read does */
 }
 

@@ -10,7 +10,6 @@
 
 static const uint64_t gap_min_ns = 100000000;
 static const uint64_t gap_max_ns = 600000000000;
-static const uint64_t pause_ns = 60000000000;
 #define MIB 1048576.0
 
 /*
@@ -239,8 +238,9 @@ static void handle_failure(struct gtel_nvml_library *library, struct gtel_nvml_g
          * Permission was seen to come and go in containers (NVIDIA/DCGM issue 214), and a GPU has
          * no GPM of its own while it is in MIG mode.
          */
-        gpu->gpm.due_ns =
-            code == GTEL_NVML_NO_PERMISSION || gpu->gpm.has_worked ? now + pause_ns : UINT64_MAX;
+        gpu->gpm.due_ns = code == GTEL_NVML_NO_PERMISSION || gpu->gpm.has_worked
+                              ? now + GTEL_NVML_MINUTE_NS
+                              : UINT64_MAX;
         if (code == GTEL_NVML_NO_PERMISSION)
             gtel_batch_failed(batch, gpu->device);
         break;
