@@ -49,8 +49,10 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         struct gtel_attribution_gpu *gpu = &attribution->gpu[i];
         gpu->energy = NULL;
         gpu->busy = NULL;
-        gpu->last = NULL;
+        gpu->user = NULL;
         gpu->lines = 0;
+        gpu->users = 0;
+        gpu->ended = 0;
         gpu->measured = 0;
         gpu->shares = 0;
         gpu->sum = 0;
@@ -115,8 +117,12 @@ static bool collect(struct gtel_attribution *attribution, const struct gtel_seri
     for (size_t i = 0; i < table->n; i++) {
         const struct gtel_series *series = table->sorted[i];
         const struct gtel_reading *now = &series->now;
-        if (series->section <= attribution->section)
+        if (series->section <= attribution->section) {
+            if (now->metric == GTEL_M_PROCESS_COUNT)
+                attribution->gpu[attribution->gpu[now->device->index].gpu].ended +=
+                    series->section > attribution->section_before;
             continue;
+        }
         if (now->device)
             collect_of_gpu(attribution, series);
         else if (now->metric == GTEL_M_SELF_PROCESSES_VISIBLE)
@@ -143,8 +149,9 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
         const struct gtel_attribution_line *line = &attribution->line[i];
         uint32_t index = line->series->now.device->index;
         struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[index].gpu];
-        gpu->last = line;
         gpu->lines++;
+        gpu->users += line->share != 0;
+        gpu->user = line->share != 0 ? line : gpu->user;
         gpu->shares += line->share >= 0;
         gpu->sum = gpu->sum < 0 || line->share < 0 ? -1 : gpu->sum + line->share;
     }
@@ -235,7 +242,7 @@ static bool is_of_more(const struct gtel_device *device)
 /* The line that has the GPU to itself in this run; 0: none. */
 static uint64_t alone_of(const struct gtel_attribution_gpu *gpu)
 {
-    return gpu->lines == 1 && !gpu->is_incomplete ? gpu->last->series->hash | 1 : 0;
+    return gpu->users == 1 && !gpu->is_incomplete ? gpu->user->series->hash | 1 : 0;
 }
 
 /* A run about the time since the base. */
@@ -246,7 +253,8 @@ static void record_run(struct gtel_attribution_gpu *gpu, bool has_slept)
     gpu->listed += gpu->lines > 0;
     gpu->busies += gpu->busy != NULL;
     gpu->busy_sum += busy < 1 ? busy : 1;
-    gpu->alone = alone_of(gpu) == gpu->alone ? gpu->alone : 0;
+    /* What a line did before it ended is not known, also of one that had been idle. */
+    gpu->alone = alone_of(gpu) == gpu->alone && gpu->ended == 0 ? gpu->alone : 0;
     gpu->has_slept = gpu->has_slept || has_slept;
 }
 
@@ -330,6 +338,7 @@ int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_serie
         else
             advance_until(gpu, attribution->run);
     }
+    attribution->section_before = attribution->section;
     attribution->section = sample->section;
     return 0;
 }

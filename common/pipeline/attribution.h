@@ -10,8 +10,8 @@
  *   idle           the rest
  * A source that takes no mean over the interval may see nothing of work that was there, so that u
  * of such a one is min(1, B) at least, for the part of the runs that had a line. A line whose share
- * is not known gets u where it has the GPU to itself, in all runs from the base on, among all
- * processes; else no line gets anything, and u is unattributed. Where u is not known, all is
+ * is not known gets u where all others are idle, in all runs from the base on, and all processes
+ * are known; else no line gets anything, and u is unattributed. Where u is not known, all is
  * unattributed; after the GPU or the host has slept, all is idle. A share is a mean since the last
  * one, so where energy is read more rarely than shares, those of its run are about a part of the
  * time only: then all is unattributed, too. Every joule goes to one line, so that their sum grows
@@ -58,8 +58,10 @@ struct gtel_attribution_gpu {
     /* Of this sample. */
     const struct gtel_series *energy;
     const struct gtel_series *busy;
-    const struct gtel_attribution_line *last; /* of its lines */
+    const struct gtel_attribution_line *user; /* the last one that is not idle */
     size_t lines;
+    size_t users;      /* of these: not known to be idle */
+    size_t ended;      /* lines of the run before that are not there any more */
     uint32_t measured; /* a bit per source whose shares of engines are means over the interval */
     size_t shares;     /* so many of their shares are known */
     double sum;        /* of all; below 0: one of them is not known */
@@ -77,7 +79,8 @@ struct gtel_attribution {
     struct gtel_attribution_line *line;
     size_t lines;
     size_t size;
-    uint64_t section; /* of the last run */
+    uint64_t section;        /* of the last run */
+    uint64_t section_before; /* and the one before that */
     uint64_t run;
 };
 

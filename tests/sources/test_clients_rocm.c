@@ -190,6 +190,55 @@ static void run_case(size_t c)
     gtel_buf_done(&text);
 }
 
+/*
+ * No client has used an engine of the driver yet: then none has done anything, but for those with
+ * work of KFD, or where that is not known. Shares of "first" and "second"; -1: not known.
+ */
+static void test_without_engines(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        double first, second;
+    } machines[] = {
+        {"no KFD", "", 0, 0},
+        {"a process of KFD", NODES VRAM("700", "77", "8388608"), -1, 0},
+        {"on the other GPU", NODES IDLE("700", "77") VRAM("700", "88", "8388608"), 0, 0},
+        {"in a container", NODES FOREIGN VRAM("5", "77", "8388608"), -1, -1},
+        {"no list of processes", NODES "refuse " KFD "proc EIO\n", -1, -1},
+        {"user queues", "file sys/module/amdgpu/parameters/user_queue\n| 1\n", -1, -1},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(machines); i++) {
+        struct gtel_buf text;
+        struct lane lane;
+        test_label = machines[i].label;
+        gtel_buf_init(&text, 1 << 20);
+        clients_begin(&text);
+        clients_card(&text, 0, "amdgpu");
+        clients_card(&text, 1, "amdgpu");
+        for (unsigned pid = 700; pid <= 701; pid++) {
+            clients_process(&text, pid, pid == 700 ? "first" : "second", 50);
+            clients_fd(&text, pid, 5, 0);
+            gtel_buf_printf(&text,
+                            "| drm-driver:\tamdgpu\n| drm-client-id:\t%u\n"
+                            "| drm-pdev:\t%s\n| drm-memory-vram:\t1024 KiB\n",
+                            pid, first_gpu);
+        }
+        gtel_buf_printf(&text, "%s", machines[i].text);
+        if (CHECK(clients_run(&lane, &text, 2))) {
+            CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_BUSY, "first"),
+                       machines[i].first, 0);
+            CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_BUSY, "second"),
+                       machines[i].second, 0);
+            CHECK_NEAR(clients_value(&lane, first_gpu, GTEL_M_PROCESS_COMPUTE, "second"),
+                       machines[i].second, 0);
+            lane_done(&lane);
+        }
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
 /* What fails of KFD as a whole: then more may be used of its GPUs than is in texts. */
 static void test_broken(void)
 {
@@ -399,6 +448,7 @@ int main(void)
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         run_case(c);
     test_changes();
+    test_without_engines();
     test_broken();
     test_many_nodes();
     test_room(-EMFILE);

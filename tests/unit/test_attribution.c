@@ -155,6 +155,17 @@ static const struct attribution_case {
     {"one that is not known, alone", 0.75, {{"a", -1, 75}}, 0, 25, 100, 0, 0, 0},
     {"alone, some may not be read", 0.75, {{"a", -1, 0}}, 75, 25, 99, 0, 0, 0},
     {"one of two is not known", 0.75, {{"a", -1, 0}, {"b", 0.5, 0}}, 75, 25, 100, 0, 0, 0},
+    {"the others are idle", 0.75, {{"c", 0, 0}, {"a", -1, 75}, {"b", 0, 0}}, 0, 25, 100, 0, 0, 0},
+    {"two of three are not known",
+     0.75,
+     {{"a", -1, 0}, {"b", 0, 0}, {"c", -1, 0}},
+     75,
+     25,
+     100,
+     0,
+     0,
+     0},
+    {"others are idle, some not read", 0.75, {{"a", -1, 0}, {"b", 0, 0}}, 75, 25, 99, 0, 0, 0},
     {"busy is not known", -1, {{"a", 0.5, 0}}, 100, 0, 100, 0, 0, 0},
     {"busy is not known, alone", -1, {{"a", -1, 0}}, 100, 0, 100, 0, 0, 0},
     {"the host has slept", 0.5, {{"a", 0.5, 0}}, 0, 100, 100, true, 0, 0},
@@ -347,18 +358,22 @@ static void test_first_gather(void)
     end(&m);
 }
 
-/* A line has the GPU to itself only when it had it when energy was read before, too. */
+/*
+ * A line has the GPU to itself only when it had it when energy was read before, too. Of a capital
+ * letter is known that it is idle, but not what it has done before it ended.
+ */
 static void test_alone(void)
 {
-    static const char *const names[] = {"a", "a", "b", "b", "ab", "b"};
-    static const double want_a[] = {0, 50, 50, 50, 50, 50};
-    static const double want_b[] = {-1, -1, 0, 50, 50, 50};
+    static const char *const names[] = {"a",  "a",  "b", "b", "ab", "b", "bA",
+                                        "bA", "Ab", "b", "b", "aB", "aB"};
+    static const double want_a[] = {0, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 100};
+    static const double want_b[] = {-1, -1, 0, 50, 50, 50, 100, 150, 200, 200, 250, 250, 250};
     struct machine m;
     begin(&m);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
         test_label = names[i];
         for (const char *p = names[i]; *p; p++)
-            put_line(&m, 0, *p == 'a' ? "a" : "b", -1);
+            put_line(&m, 0, *p == 'a' || *p == 'A' ? "a" : "b", *p < 'a' ? 0 : -1);
         put_lists(&m, 0, 3, 100);
         put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
         put(&m, 0, GTEL_M_GPU_ENERGY, "", 100.0 * (double)i, DRIVER);

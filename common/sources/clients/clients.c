@@ -125,6 +125,9 @@ static void sum_client(const struct gtel_client_device *device, const struct gte
         bool is_new = (client->has_share >> e & 1) == 0;
         add(&classes, &device->engine[e], is_new ? 0 : client->share_of[e]);
     }
+    /* Nobody has used an engine yet, and all GPUs of that driver have one for compute. */
+    if (device->engines == 0 && device->driver->counting == GTEL_COUNTS_NO_ZEROS)
+        classes.is_known = 1u << GTEL_ENGINE_KIND_COMPUTE;
     use->has_share = classes.is_known;
     memcpy(use->share, classes.share, sizeof(use->share));
 }
