@@ -206,6 +206,7 @@ static void test_without_engines(void)
         {"on the other GPU", NODES IDLE("700", "77") VRAM("700", "88", "8388608"), 0, 0},
         {"in a container", NODES FOREIGN VRAM("5", "77", "8388608"), -1, -1},
         {"no list of processes", NODES "refuse " KFD "proc EIO\n", -1, -1},
+        {"KFD without its processes", NODES, -1, -1},
         {"user queues", "file sys/module/amdgpu/parameters/user_queue\n| 1\n", -1, -1},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(machines); i++) {

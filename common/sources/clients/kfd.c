@@ -322,7 +322,8 @@ void gtel_clients_read_kfd(struct gtel_clients *state)
     }
     kfd->passed = kfd->listed = 0;
     int r = env->ops->dir_list_from(env->arg, KFD "proc", 0, add_process, state);
-    kfd->error = r == -ENOENT || r == -ENOTDIR ? 0 : r;
+    /* Where KFD has GPUs, it has the list, too. */
+    kfd->error = (r == -ENOENT || r == -ENOTDIR) && kfd->nodes == 0 ? 0 : r;
     drop_ended(state);
     for (size_t i = 0; i < kfd->n; i++) {
         r = read_process(state, &kfd->process[i]);
