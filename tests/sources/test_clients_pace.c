@@ -14,9 +14,10 @@ static const uint64_t millisecond_ns = 1000000;
 static struct {
     const char *bad; /* the path of a descriptor whose check fails */
     int error;
-    unsigned checks;   /* of descriptors */
-    unsigned reads;    /* of files */
-    uint64_t takes_ns; /* a list of processes */
+    const char *unlisted; /* the path of a directory whose list fails in the same way */
+    unsigned checks;      /* of descriptors */
+    unsigned reads;       /* of files */
+    uint64_t takes_ns;    /* a list of processes */
 } outside;
 
 static int check(void *arg, const char *path, struct gtel_stat *ret)
@@ -38,6 +39,8 @@ static int list(void *arg, const char *path, uint32_t first, gtel_number_fn fn, 
 {
     if (strcmp(path, "proc") == 0)
         scan_the_world->extra_ns += outside.takes_ns;
+    if (outside.unlisted && strcmp(path, outside.unlisted) == 0)
+        return outside.error;
     return scan_the_world->fault.env.ops->dir_list_from(arg, path, first, fn, fn_arg);
 }
 
@@ -105,6 +108,41 @@ static void test_unknown(void)
         outside.bad = NULL;
         CHECK_INT(soon(&world), 0);
         CHECK_INT(world.pid[2], cases[i].waiting ? 5 : 0);
+        scan_stop(&world);
+    }
+    test_label = "";
+}
+
+/* A process that ends before its descriptors are listed has ended: nothing waits for it. */
+static void test_ends(void)
+{
+    static const struct {
+        int error;
+        bool has_ended;
+    } cases[] = {{-ENOENT, true}, {-ESRCH, true}, {-EIO, false}, {-EMFILE, false}};
+    static struct scan_world world;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_buf text;
+        test_label = strerror(-cases[i].error);
+        gtel_buf_init(&text, 1 << 16);
+        scan_put_client(&text, 5, 4, 1);
+        scan_put_client(&text, 6, 4, 2);
+        gtel_buf_str(&text, GTEL_STR("at 1s\n"));
+        scan_put_client(&text, 6, 5, 3);
+        if (!begin(&world, &text, 0))
+            return;
+        CHECK(scan_gather(&world) == 0 && world.pid[1] == 5 && world.pid[2] == 6);
+        outside.unlisted = "proc/6/fd";
+        outside.error = cases[i].error;
+        CHECK_INT(scan_later(&world), 0);
+        CHECK(world.pid[1] == 5 && world.is_gone[2] == cases[i].has_ended);
+        CHECK_INT(scan_counts(&world)->waiting, cases[i].has_ended ? 0 : 1);
+        CHECK_INT(scan_counts(&world)->visible, cases[i].has_ended ? 1 : 2);
+        CHECK_INT(scan_counts(&world)->readable, scan_counts(&world)->visible);
+        outside.unlisted = NULL; /* another one has its number */
+        CHECK_INT(soon(&world), 0);
+        CHECK(world.pid[1] == 5 && world.pid[2] == 6 && world.pid[3] == 6);
+        CHECK_INT(scan_counts(&world)->waiting, 0);
         scan_stop(&world);
     }
     test_label = "";
@@ -492,6 +530,7 @@ int main(void)
 {
     test_unknown();
     test_still_known();
+    test_ends();
     test_deadline();
     test_texts_in_time();
     test_long_texts();

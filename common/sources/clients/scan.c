@@ -127,8 +127,7 @@ static int stat_process(struct gtel_scan *scan, struct gtel_scan_process *proces
         int r = env->ops->dir_stat(env->arg, process->dir_plus_1 - 1, "", ret);
         if (!gtel_scan_is_ended(r))
             return r;
-        gtel_scan_forget(scan, process);
-        process->is_ended = true; /* another process may have its number already */
+        gtel_scan_forget(scan, process); /* another process may have its number already */
     }
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/fd", process->pid);
     return env->ops->stat(env->arg, path, ret);
@@ -154,10 +153,8 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
 {
     struct gtel_stat st;
     int r = stat_process(scan, process, &st);
-    if (gtel_scan_is_ended(r)) {
+    if (gtel_scan_is_ended(r))
         gtel_scan_forget(scan, process);
-        process->is_ended = true;
-    }
     if (r < 0) /* not there, not to be seen (hidepid), or not now */
         return;
     if (is_another(scan, process, st.ino)) {
@@ -454,8 +451,10 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
         r = walk_once(&walk);
     if (r == 0 || r == -EACCES) {
         finish(process, r < 0 ? GTEL_SCAN_REFUSED : GTEL_SCAN_READ);
+    } else if (gtel_scan_is_ended(r)) {
+        gtel_scan_forget(scan, process);
     } else if (r < 0) {
-        process->next_fd = 0; /* in the next gather again, if it is still there */
+        process->next_fd = 0; /* in the next gather again */
         process->is_due = true;
         scan->needs_room = scan->needs_room || r == -EMFILE || r == -ENFILE;
     }

@@ -172,6 +172,7 @@ void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process)
     while (process->first != 0)
         drop_slot(scan, process, 0);
     close_dir(scan, process);
+    process->is_ended = true;
 }
 
 static void set_device(struct gtel_scan *scan, uint32_t i, const struct gtel_scan_found *found)

@@ -129,7 +129,7 @@ struct gtel_scan {
 
 /* Closes some of what is kept, because there are no more descriptors. */
 void gtel_scan_make_room(struct gtel_scan *scan);
-/* Drops the slots of a process and closes its directory. */
+/* A process has ended: drops its slots and closes its directory. */
 void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process);
 /*
  * A walk from one descriptor up to, but without, another one has found these n, in order. With the
