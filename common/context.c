@@ -487,6 +487,7 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     struct gtel_series_table *table = &context->series;
     const struct gtel_sink *sink = context->sink;
     gtel_series_sort(table);
+    gtel_series_add_absences(table, context->attribution.readers);
     uint64_t max_age_ns = gtel_option_number(&context->options, GTEL_O_UNCHANGED) > 0
                               ? gtel_option_number(&context->options, GTEL_O_INFO_INTERVAL)
                               : 0;

@@ -79,17 +79,12 @@ static void collect_process(struct gtel_attribution *attribution, const struct g
         last->share = gtel_reading_number(&series->now);
 }
 
-static bool is_among(uint32_t sources, uint8_t source)
-{
-    return source != GTEL_SOURCE_CORE && (sources >> source & 1) != 0;
-}
-
 static void collect_list(struct gtel_attribution *attribution, const struct gtel_reading *now)
 {
     struct gtel_attribution_gpu *part = &attribution->gpu[now->device->index];
     attribution->gpu[part->gpu].has_processes = true;
     part->list =
-        is_among(attribution->readers, now->source) ? GTEL_LIST_OF_READER : GTEL_LIST_OF_ALL;
+        gtel_reading_is_of(now, attribution->readers) ? GTEL_LIST_OF_READER : GTEL_LIST_OF_ALL;
 }
 
 static void collect_of_gpu(struct gtel_attribution *attribution, const struct gtel_series *series)
@@ -197,8 +192,8 @@ static double busy_of(const struct gtel_attribution *attribution,
         return -1;
     double busy = gpu->busy_sum / gpu->busies;
     uint32_t means = gpu->measured | attribution->readers;
-    uint8_t source = gpu->busy->now.source;
-    bool is_mean = source == GTEL_SOURCE_CORE || is_among(means, source);
+    const struct gtel_reading *now = &gpu->busy->now;
+    bool is_mean = now->source == GTEL_SOURCE_CORE || gtel_reading_is_of(now, means);
     double least = gpu->sum * gpu->listed / gpu->runs;
     busy = !is_mean && busy < least ? least : busy;
     return busy < 1 ? busy : 1;

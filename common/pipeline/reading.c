@@ -141,3 +141,8 @@ double gtel_reading_number(const struct gtel_reading *reading)
         return reading->value.f64;
     return reading->value_type == GTEL_VALUE_U64 ? (double)reading->value.u64 : 0;
 }
+
+bool gtel_reading_is_of(const struct gtel_reading *reading, uint32_t sources)
+{
+    return reading->source != GTEL_SOURCE_CORE && (sources >> reading->source & 1) != 0;
+}

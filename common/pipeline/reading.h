@@ -106,5 +106,7 @@ struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text);
 bool gtel_reading_is_same_part(const struct gtel_reading *a, const struct gtel_reading *b);
 /* The value as a number; 0 for text. */
 double gtel_reading_number(const struct gtel_reading *reading);
+/* Whether it comes from one of these sources: a bit each. */
+bool gtel_reading_is_of(const struct gtel_reading *reading, uint32_t sources);
 
 #endif

@@ -229,6 +229,28 @@ void gtel_series_forget_bases(struct gtel_series_table *table)
         table->sorted[i]->delta.host_ns = 0;
 }
 
+/* The list of a device is before its lines, and the count of each line before its shares. */
+void gtel_series_add_absences(struct gtel_series_table *table, uint32_t sources)
+{
+    const struct gtel_series *list = NULL;
+    const struct gtel_series *line = NULL;
+    for (size_t i = 0; i < table->n; i++) {
+        struct gtel_series *series = table->sorted[i];
+        const struct gtel_reading *now = &series->now;
+        if (now->metric == GTEL_M_GPU_PROCESSES)
+            list = series;
+        else if (now->metric == GTEL_M_PROCESS_COUNT)
+            line = series;
+        else if (now->metric >= GTEL_M_PROCESS_BUSY && now->metric <= GTEL_M_PROCESS_OTHER &&
+                 list && line && list->now.device == now->device &&
+                 gtel_reading_is_of(now, sources) && series->window.n > 0 &&
+                 list->window.n > line->window.n) {
+            series->window.n += list->window.n - line->window.n;
+            series->window.min = 0;
+        }
+    }
+}
+
 /* ---- the window ---- */
 
 void gtel_window_reset(struct gtel_window *window)

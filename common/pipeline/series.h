@@ -102,6 +102,13 @@ void gtel_series_age(struct gtel_series_table *table, uint64_t gather, uint64_t 
 /* Takes the base of every counter away: no rate spans what happened now. */
 void gtel_series_forget_bases(struct gtel_series_table *table);
 
+/*
+ * Several samples are to be emitted, in order: a process did nothing in those in which it was not
+ * among all processes of its GPU. Of shares of these sources (a bit each), which have one per
+ * sample.
+ */
+void gtel_series_add_absences(struct gtel_series_table *table, uint32_t sources);
+
 void gtel_window_reset(struct gtel_window *window);
 void gtel_window_add(struct gtel_window *window, const struct gtel_reading *sample);
 /*

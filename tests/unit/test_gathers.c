@@ -39,6 +39,8 @@ struct machine {
     struct gtel_context *context;
     unsigned count[GTEL_M_COUNT]; /* values in the last gather */
     double last[GTEL_M_COUNT];
+    double sum[GTEL_M_COUNT];   /* of them */
+    double least[GTEL_M_COUNT]; /* the minimum of the last one */
 };
 
 static void on_begin(void *arg, uint64_t wall_ns)
@@ -50,10 +52,14 @@ static void on_begin(void *arg, uint64_t wall_ns)
 static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
 {
     struct machine *machine = arg;
+    double value = gtel_reading_number(reading);
+    if (aspect == GTEL_ASPECT_MIN)
+        machine->least[reading->metric] = value;
     if (aspect != GTEL_ASPECT_VALUE)
         return;
     machine->count[reading->metric]++;
-    machine->last[reading->metric] = gtel_reading_number(reading);
+    machine->last[reading->metric] = value;
+    machine->sum[reading->metric] += value;
 }
 
 static void on_end(void *arg)
@@ -92,6 +98,7 @@ static void end(struct machine *machine)
 static void gather(struct machine *machine)
 {
     memset(machine->count, 0, sizeof(machine->count));
+    memset(machine->sum, 0, sizeof(machine->sum));
     gtel_context_gather(machine->context);
 }
 
@@ -338,6 +345,63 @@ static void test_early_sample(void)
         CHECK_INT(machine.count[GTEL_M_TEMPERATURE], n <= 200);
     }
     end(&machine);
+}
+
+/* A client that has worked for so long, of a process that began after as many ticks as its pid. */
+static void put_client(struct gtel_buf *text, unsigned pid, char name, unsigned ms)
+{
+    gtel_buf_printf(text,
+                    "char proc/%u/fd/5 226:128\n"
+                    "file proc/%u/stat\n| %u (%c) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u 0 0\n"
+                    "file proc/%u/fdinfo/5\n| drm-driver:\ti915\n| drm-pdev:\t0000:00:02.0\n"
+                    "| drm-client-id:\t%u\n| drm-engine-render:\t%u000000 ns\n"
+                    "| drm-resident-local0:\t8 MiB\n",
+                    pid, pid, pid, name, pid, pid, pid, ms);
+}
+
+/*
+ * One after the other has the GPU to itself: "a" in the first three samples of an interval, "b" in
+ * the last one. Their shares together are not more than the GPU. Memory is the mean while it was
+ * there.
+ */
+static void test_one_after_another(void)
+{
+    struct gtel_buf text;
+    struct machine machine;
+    test_label = "one after another";
+    gtel_buf_init(&text, 1 << 16);
+    gtel_buf_printf(&text, LINKS
+                    "link sys/class/drm/renderD128 -> "
+                    "../../devices/pci0000:00/0000:00:02.0/drm/renderD128\n"
+                    "link " CARD "/drm/renderD128/device -> ../../../0000:00:02.0\n"
+                    "link proc/self/ns/pid -> pid:[4026531836]\n"
+                    "file proc/1/comm\n| init\nlink proc/1/fd/0 -> /dev/null\n"
+                    "file proc/1/stat\n| 1 (init) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0\n");
+    for (unsigned t = 0; t < 4; t++) {
+        put_client(&text, 50, 'a', 1000 * t);
+        gtel_buf_printf(&text, "at %us\n", t + 1);
+    }
+    gtel_buf_printf(&text, "gone proc/50\n");
+    put_client(&text, 450, 'b', 500);
+    gtel_buf_printf(&text, "end\n");
+    gtel_buf_char(&text, '\0');
+    if (!begin(&machine, text.p, "30s", "1s"))
+        return;
+    gather(&machine);
+    for (int t = 1; t <= 3; t++) {
+        gtel_env_tree_step(&machine.env, second_ns);
+        gtel_context_sample(machine.context, 0);
+    }
+    gtel_env_tree_step(&machine.env, second_ns);
+    gather(&machine);
+    CHECK_INT(machine.count[GTEL_M_PROCESS_BUSY], 2);
+    CHECK_NEAR(machine.sum[GTEL_M_PROCESS_BUSY], 0.75 + 0.125, 1e-9);
+    CHECK_NEAR(machine.sum[GTEL_M_PROCESS_RENDER], 0.75 + 0.125, 1e-9);
+    CHECK_NEAR(machine.least[GTEL_M_PROCESS_BUSY], 0, 0);
+    CHECK_NEAR(machine.last[GTEL_M_PROCESS_MEMORY], 8 << 20, 0);
+    CHECK_NEAR(machine.last[GTEL_M_GPU_PROCESSES], 1, 0);
+    end(&machine);
+    gtel_buf_done(&text);
 }
 
 /* The next helper counts from 0; what is reported to the user goes on. */
@@ -615,6 +679,7 @@ int main(void)
     test_hotplug();
     test_rare_samples();
     test_early_sample();
+    test_one_after_another();
     test_sleep();
     return test_result();
 }

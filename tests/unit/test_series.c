@@ -150,8 +150,66 @@ static void test_count(void)
     gtel_series_done(&table);
 }
 
+static void add_samples(struct gtel_series_table *table, const struct gtel_reading *reading,
+                        unsigned n)
+{
+    struct gtel_series *series = gtel_series_offer(table, reading, 0, 1, 1);
+    for (unsigned i = 0; i < n && CHECK(series != NULL); i++)
+        gtel_window_add(&series->window, reading);
+}
+
+/* A share of 0.5 in samples of a line, which is not in all samples that have a list. */
+static void test_absences(void)
+{
+    enum { READER = 3, LIBRARY = 4 };
+    static const struct {
+        const char *label;
+        int list_of; /* the device that has a list; the line is of device 1 */
+        uint8_t source;
+        enum gtel_metric metric;
+        unsigned lists, lines, shares; /* samples */
+        unsigned want;                 /* of the share */
+    } cases[] = {
+        {"in each", 1, READER, GTEL_M_PROCESS_BUSY, 4, 4, 4, 4},
+        {"in one of four", 1, READER, GTEL_M_PROCESS_BUSY, 4, 1, 1, 4},
+        {"of a class of engines", 1, READER, GTEL_M_PROCESS_OTHER, 4, 3, 3, 4},
+        {"not known in the first of two", 1, READER, GTEL_M_PROCESS_BUSY, 4, 2, 1, 3},
+        {"not in this interval", 1, READER, GTEL_M_PROCESS_BUSY, 4, 0, 0, 0},
+        {"more often than the list", 1, READER, GTEL_M_PROCESS_BUSY, 2, 3, 3, 3},
+        {"no list", 1, READER, GTEL_M_PROCESS_BUSY, 0, 2, 2, 2},
+        {"a list of the GPU before", 0, READER, GTEL_M_PROCESS_BUSY, 4, 2, 2, 2},
+        {"shares that are rarer than lists", 1, LIBRARY, GTEL_M_PROCESS_BUSY, 4, 2, 1, 1},
+        {"made by the core", 1, GTEL_SOURCE_CORE, GTEL_M_PROCESS_BUSY, 4, 2, 2, 2},
+        {"memory", 1, READER, GTEL_M_PROCESS_MEMORY, 4, 2, 2, 2},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_series_table table = {0};
+        struct gtel_device device[2] = {{.index = 0}, {.index = 1}};
+        const struct gtel_str name = GTEL_STR("a");
+        const struct gtel_reading list =
+            reading_of(&device[cases[i].list_of], GTEL_M_GPU_PROCESSES, GTEL_STR_NONE, 1);
+        const struct gtel_reading line = reading_of(&device[1], GTEL_M_PROCESS_COUNT, name, 1);
+        struct gtel_reading share = reading_of(&device[1], cases[i].metric, name, 0.5);
+        test_label = cases[i].label;
+        share.source = cases[i].source;
+        add_samples(&table, &share, cases[i].shares);
+        add_samples(&table, &line, cases[i].lines);
+        add_samples(&table, &list, cases[i].lists);
+        gtel_series_sort(&table);
+        gtel_series_add_absences(&table, 1u << READER);
+        const struct gtel_window *window = &table.sorted[2]->window;
+        CHECK_INT(window->n, cases[i].want);
+        CHECK_NEAR(window->sum, 0.5 * cases[i].shares, 0);
+        CHECK_NEAR(window->min, cases[i].want > cases[i].shares ? 0 : 0.5 * (window->n > 0), 0);
+        CHECK_NEAR(window->max, 0.5 * (window->n > 0), 0);
+        gtel_series_done(&table);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_absences();
     test_age();
     test_count();
     test_preference();
