@@ -95,6 +95,40 @@ static void test_sight(void)
     gtel_buf_done(&text);
 }
 
+/*
+ * Work that is not known may be that of a process that is out of sight: then how many use the GPU
+ * is not known, and nobody has it to itself.
+ */
+static void test_unknown_work(void)
+{
+    static const double counts[] = {1, -1, -1, 1}; /* without engines; in the order of sights */
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(sights); i++) {
+        struct lane lane;
+        bool has_engines = i % 2 == 0;
+        test_label = sights[i / 2].label;
+        clients_begin(&text);
+        clients_card(&text, 0, "i915");
+        clients_process(&text, 700, "worker", 50);
+        clients_process(&text, 800, "hidden", 50);
+        clients_fd(&text, 700, 5, 0);
+        gtel_buf_printf(&text,
+                        "| drm-driver:\ti915\n| drm-client-id:\t9\n| drm-pdev:\t%s\n"
+                        "| drm-resident-local0:\t1 MiB\n%s%s",
+                        card0, has_engines ? "| drm-engine-render:\t5 ns\n" : "",
+                        sights[i / 2].text);
+        if (!clients_run(&lane, &text, 2))
+            break;
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL),
+                   has_engines ? 1 : counts[i / 2], 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
+        lane_done(&lane);
+    }
+    test_label = "";
+    gtel_buf_done(&text);
+}
+
 /* Descriptors whose driver reports nothing: how many processes there are is not known. */
 static void test_silent(void)
 {
@@ -708,6 +742,7 @@ static void test_memory(void)
 int main(void)
 {
     test_sight();
+    test_unknown_work();
     test_silent();
     test_new_driver();
     test_mi300a();

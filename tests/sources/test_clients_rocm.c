@@ -98,12 +98,12 @@ static const struct {
     {"no number", NODES VRAM("700", "77", "many"), -1, -1, -1, -1, -1, true, 0},
     {"a process that is hidden", NODES IDLE("700", "77") VRAM("5", "77", "3145728"), 1, -1, -1, 3,
      3, false, 0},
-    {"in a container: may be one of ours", NODES FOREIGN VRAM("5", "77", "1048576"), 1, -1, -1, 2,
+    {"in a container: may be one of ours", NODES FOREIGN VRAM("5", "77", "1048576"), 1, -1, -1, -1,
      -1, true, 0},
     {"in a container: one more than ours",
      NODES FOREIGN VRAM("5", "77", "1048576") VRAM("6", "77", "3145728")
          VRAM("700", "77", "5242880"),
-     1, -1, -1, 3, 7, true, 0},
+     1, -1, -1, -1, 7, true, 0},
     {"in a container: only opened", NODES FOREIGN IDLE("5", "77"), 1, -1, -1, 2, -1, false, 0},
 };
 

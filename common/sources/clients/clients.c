@@ -153,6 +153,12 @@ static const struct gtel_scan_owner *update_owner(const struct gtel_clients *sta
     return owner;
 }
 
+/* Whether the processes of other containers and users are visible, too. */
+static bool are_all_visible(const struct gtel_clients *state)
+{
+    return state->namespace == GTEL_NAMESPACE_HOST && state->counts->has_init;
+}
+
 /*
  * A client whose text may not be read now, or cannot be, is still there, and its process with it;
  * what that process uses of the device is not known then.
@@ -160,7 +166,7 @@ static const struct gtel_scan_owner *update_owner(const struct gtel_clients *sta
 static void report_client(const struct gtel_clients *state, struct gtel_batch *batch, size_t i)
 {
     const struct gtel_client *client = &state->table.client[i];
-    const struct gtel_client_device *device = device_of(state, client);
+    struct gtel_client_device *device = device_of(state, client);
     struct gtel_use use = {0};
     if (!device || !device->is_present || !device->device)
         return;
@@ -173,6 +179,9 @@ static void report_client(const struct gtel_clients *state, struct gtel_batch *b
         gtel_batch_failed(batch, device->device);
     }
     gtel_clients_hide(state, device, owner->birth.pid, &use);
+    /* Work that is not known of it could be that of a process that is not visible. */
+    if (!are_all_visible(state) && (use.has_share == 0 || use.hidden != 0))
+        gtel_clients_miss(device, GTEL_GAP_UNREAD);
     const struct gtel_process_id process = {.pid = owner->birth.pid, .start = owner->birth.start};
     gtel_usage_add(batch->usage, device->device, batch->source, batch->origin, process, &use);
 }
@@ -199,8 +208,8 @@ static bool is_walked(const struct gtel_clients *state)
 static bool is_complete(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = state->counts;
-    return state->scan_error == 0 && state->namespace == GTEL_NAMESPACE_HOST && is_walked(state) &&
-           counts->has_init && counts->visible == counts->readable && counts->dropped == 0 &&
+    return state->scan_error == 0 && are_all_visible(state) && is_walked(state) &&
+           counts->visible == counts->readable && counts->dropped == 0 &&
            (counts->has_numbers || counts->is_listed) &&
            !(counts->by_text > 0 && counts->asleep > 0);
 }
