@@ -57,7 +57,7 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         gpu->shares = 0;
         gpu->sum = 0;
         gpu->is_incomplete = false;
-        gpu->list = GTEL_LIST_NONE;
+        gpu->list = gpu->list == GTEL_LIST_NEVER ? GTEL_LIST_NEVER : GTEL_LIST_NONE;
     }
     attribution->lines = 0;
     return 0;
@@ -130,12 +130,6 @@ static bool collect(struct gtel_attribution *attribution, const struct gtel_seri
 
 /* ---- splitting ---- */
 
-/* Clients of AMD's partitions have the GPU's address, and are in its list (amdgpu_fdinfo.c). */
-static bool has_own_list(const struct gtel_device *device)
-{
-    return !gtel_str_starts(gtel_str_of(device->label[GTEL_LABEL_INSTANCE]), GTEL_STR("xcp"));
-}
-
 /* What the lines of each GPU are together. */
 static void sum_up(struct gtel_attribution *attribution, const struct gtel_registry *registry,
                    bool is_all_read)
@@ -153,8 +147,7 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
     for (size_t i = 0; i < registry->n; i++) {
         const struct gtel_attribution_gpu *part = &attribution->gpu[i];
         if (registry->device[i]->is_present &&
-            ((part->list == GTEL_LIST_NONE && has_own_list(registry->device[i])) ||
-             (part->list == GTEL_LIST_OF_READER && !is_all_read)))
+            (part->list == GTEL_LIST_NONE || (part->list == GTEL_LIST_OF_READER && !is_all_read)))
             attribution->gpu[part->gpu].is_incomplete = true;
     }
 }
@@ -220,20 +213,6 @@ static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy
     return (struct split){.factor = 1, .unattributed = busy - gpu->sum};
 }
 
-/*
- * Whether the energy is that of more than the GPU: the first die of an MI250 counts for both
- * (kernel: smu13/aldebaran_ppt.c), and an MI300A has the cores of its CPUs in the package
- * (smu13/smu_v13_0_6_ppt.c, SocketEnergyAcc).
- */
-static bool is_of_more(const struct gtel_device *device)
-{
-    static const char *const ids[] = {"1002:7408", "1002:740c", "1002:74a0"};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
-        if (strcmp(device->label[GTEL_LABEL_PCI_ID], ids[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The line that has the GPU to itself in this run; 0: none. */
 static uint64_t alone_of(const struct gtel_attribution_gpu *gpu)
 {
@@ -292,7 +271,7 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
     const struct gtel_device *device = gpu->energy->now.device;
     bool was_asleep = gpu->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
     struct split split = split_of(gpu, busy_of(attribution, gpu), was_asleep);
-    if ((gpu->until + 1 != attribution->run && !was_asleep) || is_of_more(device))
+    if ((gpu->until + 1 != attribution->run && !was_asleep) || gpu->energy->now.is_apart)
         split = (struct split){.unattributed = 1};
     uint64_t gathers = gpu->runs;
     double joules = step(gpu, attribution->run);

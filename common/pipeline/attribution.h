@@ -19,7 +19,7 @@
  * removed gives nothing.
  *
  * Nothing is attributed on a GPU of which no list of processes was ever there. Where the counter
- * is known to count more than the GPU (MI250, MI300A), all is unattributed.
+ * counts more than the GPU (is_apart), all is unattributed.
  *
  * Lines of parts with an identity of their own (a MIG instance) belong to their GPU, and their
  * share of it is not known.
@@ -35,8 +35,16 @@ struct gtel_attribution_line {
     double share;                     /* below 0: not known */
 };
 
-/* A list of processes, and whether its source is one of the readers below. */
-enum gtel_attribution_list { GTEL_LIST_NONE, GTEL_LIST_OF_READER, GTEL_LIST_OF_ALL };
+/*
+ * A list of processes, and whether its source is one of the readers below. NEVER: so far; those of
+ * some parts are in the list of the GPU.
+ */
+enum gtel_attribution_list {
+    GTEL_LIST_NEVER,
+    GTEL_LIST_NONE,
+    GTEL_LIST_OF_READER,
+    GTEL_LIST_OF_ALL
+};
 
 /* Of a GPU; of a part of one, only the index of the GPU is used. */
 struct gtel_attribution_gpu {

@@ -32,7 +32,7 @@ struct gtel_reading {
     bool has_device_clock; /* t_ns counts on a clock of the device: only differences mean something
                             */
     bool is_derived;       /* a rate that delta made from a counter of that origin */
-    bool is_apart;         /* no headline is made of it */
+    bool is_apart;         /* of more than the GPU: no headline is made of it, no process has it */
     uint16_t gathers;      /* since the one before it in its series, set there; 0: not known */
     struct gtel_str dim[GTEL_DIMS_MAX]; /* in the order of the measurement's row; may be empty */
 };

@@ -63,6 +63,36 @@ static void test_energy_turns(void)
     amd_life_end(&life);
 }
 
+/* The energy of a package with more than the GPU is that of the GPU, and said to be of more. */
+static void test_energy_of_more(void)
+{
+    static const struct {
+        const char *label;
+        uint16_t id;
+        const char *revision;
+        bool is_of_more;
+    } cards[] = {{"MI250X: of both dies", 0x7408, "v1_3", true},
+                 {"MI250: of both dies", 0x740c, "v1_3", true},
+                 {"MI210: one die", 0x740f, "v1_3", false},
+                 {"MI300A: CPUs, too", 0x74a0, "v1_4", true},
+                 {"MI300X", 0x74a1, "v1_4", false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cards); i++) {
+        struct amd_life life;
+        test_label = cards[i].label;
+        amd_life_begin(&life, cards[i].id);
+        amd_table_begin(cards[i].revision);
+        amd_set(cards[i].revision, GTEL_AMD_ENERGY_ACCUMULATOR, 0, 65536 * 7);
+        CHECK_INT(amd_gather(&life), 0);
+        const struct gtel_reading *package = amd_find(&life, GTEL_M_ENERGY, "pkg");
+        const struct gtel_reading *gpu = amd_find(&life, GTEL_M_GPU_ENERGY, NULL);
+        CHECK(package && package->value.f64 == 7 && !package->is_apart);
+        CHECK((gpu && gpu->value.f64 == 7 && gpu->is_apart) == cards[i].is_of_more);
+        CHECK(!gpu == !cards[i].is_of_more);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
 static const struct check_case {
     const char *label;
     uint64_t first_w; /* at first; from the second gather on: 100 */
@@ -328,6 +358,7 @@ int main(void)
     if (!amd_machine_init())
         return test_result();
     test_energy_turns();
+    test_energy_of_more();
     test_energy_check();
     test_energy_over_sleep();
     test_residencies();

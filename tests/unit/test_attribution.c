@@ -430,28 +430,31 @@ static void test_lists(void)
     test_label = "";
 }
 
-/* A part without a list of its own: of AMD's partitions, processes are in the list of the GPU. */
+/* Parts: the processes of one that never had a list are in that of the GPU. */
 static void test_partitions(void)
 {
     static const struct {
-        const char *part[2];
-        double want; /* of 50 J */
-    } parts[] = {{{"xcp0", "xcp1"}, 50}, {{"mig0", "mig1"}, 0}, {{"xcp0", "mig1"}, 0}};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(parts); i++) {
-        const struct known devices[] = {
-            {"a", "a", ""}, {"a0", "a", parts[i].part[0]}, {"a1", "a", parts[i].part[1]}};
+        const char *label;
+        int parts[2]; /* so many have a list in the first round, and in the others */
+        double want;  /* of 100 J */
+    } cases_of[] = {{"never a list", {0, 0}, 100},
+                    {"all have one", {2, 2}, 100},
+                    {"one has lost its list", {2, 1}, 0},
+                    {"all have lost theirs", {2, 0}, 0}};
+    static const struct known devices[] = {{"a", "a", ""}, {"a0", "a", "0"}, {"a1", "a", "1"}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases_of); i++) {
         struct machine m;
-        test_label = parts[i].part[1];
+        test_label = cases_of[i].label;
         begin_with(&m, devices, GTEL_ARRAY_LEN(devices));
-        for (int round = 0; round < 2; round++) {
+        for (int round = 0; round < 3; round++) {
             put_line(&m, 0, "a", -1);
-            put_lists(&m, 0, 0, 100);
+            put_lists(&m, 0, cases_of[i].parts[round > 0], 100);
             put(&m, 0, GTEL_M_GPU_ENERGY, "", 100 * round, DRIVER);
             put_mean(&m, 0, 0.5);
             run(&m, false);
         }
-        CHECK_NEAR(get(&m, 0, "a"), parts[i].want, 1e-9);
-        CHECK_NEAR(get(&m, 0, "unattributed"), 50 - parts[i].want, 1e-9);
+        CHECK_NEAR(get(&m, 0, "a"), cases_of[i].want, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), 100 - cases_of[i].want, 1e-9);
         end(&m);
     }
     test_label = "";
@@ -462,28 +465,30 @@ static void test_more(void)
 {
     static const struct {
         const char *label;
-        const char *id;
+        bool is_apart;
         double share; /* below 0: not known */
         bool has_slept;
         double line, unattributed, idle; /* of 100 J */
     } gpus[] = {
-        {"MI250X: of both dies", "1002:7408", 0.25, false, 0, 100, 0},
-        {"MI250: of both dies", "1002:740c", -1, false, 0, 100, 0},
-        {"MI210: one die", "1002:740f", 0.25, false, 25, 25, 50},
-        {"MI250, asleep", "1002:740c", 0.25, true, 0, 100, 0},
-        {"MI300A: CPUs, too", "1002:74a0", -1, false, 0, 100, 0},
-        {"MI300X", "1002:74a1", -1, false, 50, 0, 50},
+        {"of more than the GPU", true, 0.25, false, 0, 100, 0},
+        {"the same, one line alone", true, -1, false, 0, 100, 0},
+        {"the same, asleep", true, 0.25, true, 0, 100, 0},
+        {"of the GPU", false, 0.25, false, 25, 25, 50},
+        {"the same, one line alone", false, -1, false, 50, 0, 50},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(gpus); i++) {
         struct machine m;
         test_label = gpus[i].label;
         begin(&m);
-        gtel_device_label(&m.registry, m.registry.device[0], GTEL_LABEL_PCI_ID,
-                          gtel_str_of(gpus[i].id));
         for (int round = 0; round < 2; round++) {
+            const struct gtel_reading energy = {.device = m.registry.device[0],
+                                                .metric = GTEL_M_GPU_ENERGY,
+                                                .value_type = GTEL_VALUE_F64,
+                                                .value.f64 = 100 * round,
+                                                .is_apart = gpus[i].is_apart};
             put_line(&m, 0, "a", gpus[i].share);
             put_lists(&m, 0, 3, 100);
-            put(&m, 0, GTEL_M_GPU_ENERGY, "", 100 * round, DRIVER);
+            CHECK(gtel_series_offer(&m.table, &energy, 0, m.section, m.gather) != NULL);
             put_mean(&m, 0, 0.5);
             run(&m, gpus[i].has_slept);
         }

@@ -31,9 +31,10 @@ static void see(struct seen *seen, const struct gtel_amd_gpu *gpu, struct gtel_b
         uint64_t *to = reading->metric == GTEL_M_MEMORY_TOTAL  ? seen->total
                        : reading->metric == GTEL_M_MEMORY_USED ? seen->used
                                                                : NULL;
-        reading->is_apart = to && gpu->is_one_memory;
-        if (to)
-            to[gtel_str_eq(reading->dim[0], GTEL_STR("gtt"))] = reading->value.u64;
+        if (!to)
+            continue;
+        reading->is_apart = gpu->is_one_memory;
+        to[gtel_str_eq(reading->dim[0], GTEL_STR("gtt"))] = reading->value.u64;
     }
     seen->first = batch->n;
 }

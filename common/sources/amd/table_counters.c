@@ -100,8 +100,19 @@ static void sample_energy(struct gtel_amd_table_state *table, const struct gtel_
                  scene->card->drm.key);
         return;
     }
-    gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENERGY, GTEL_STR("pkg"),
-                   (double)table->energy.sum * unit);
+    double joules = (double)table->energy.sum * unit;
+    gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENERGY, GTEL_STR("pkg"), joules);
+    /*
+     * The first die of an MI250X or MI250 counts for both (kernel: smu13/aldebaran_ppt.c), and an
+     * MI300A has the cores of its CPUs in the package (smu13/smu_v13_0_6_ppt.c, SocketEnergyAcc).
+     */
+    uint16_t id = scene->card->drm.device_id;
+    if (id == 0x7408 || id == 0x740c || id == 0x74a0)
+        gtel_batch_put(scene->batch, &(struct gtel_reading){.device = scene->device,
+                                                            .metric = GTEL_M_GPU_ENERGY,
+                                                            .value.f64 = joules,
+                                                            .value_type = GTEL_VALUE_F64,
+                                                            .is_apart = true});
 }
 
 /* ---- residencies ---- */
