@@ -31,7 +31,7 @@ static const uint64_t second_ns = 1000000000;
 static const uint64_t all = (uint64_t)UINT32_MAX + 1;
 static const uint64_t retry_ns = 60000000000; /* after a failure of the list that may pass */
 static const uint64_t default_rotation_ns = 60000000000;
-static const uint64_t default_walk_ns = 30000000;
+static const uint64_t walk_ns = 30000000; /* how long a gather may walk */
 /* Without numbers of descriptors: how long a new process is expected to open more. */
 static const uint64_t young_ns = 10000000000;
 
@@ -597,13 +597,13 @@ static void rotate(struct gtel_scan *scan)
 static void walk_all(struct gtel_scan *scan)
 {
     uint64_t now_ns = gtel_env_now(scan->env);
-    scan->deadline_ns = scan->now_ns + scan->settings.walk_ns;
-    if (scan->deadline_ns < now_ns + scan->settings.walk_ns / 4)
-        scan->deadline_ns = now_ns + scan->settings.walk_ns / 4;
+    scan->deadline_ns = scan->now_ns + walk_ns;
+    if (scan->deadline_ns < now_ns + walk_ns / 4)
+        scan->deadline_ns = now_ns + walk_ns / 4;
     read_list(scan);
     uint64_t end_ns = scan->deadline_ns;
     if (scan->period_ns != 0)
-        scan->deadline_ns -= scan->settings.walk_ns / 16; /* the rotation has its turn, too */
+        scan->deadline_ns -= walk_ns / 16; /* the rotation has its turn, too */
     walk_due(scan);
     scan->deadline_ns = end_ns;
     if (scan->counts.is_listed)
@@ -678,8 +678,6 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
         scan->settings = *settings;
     if (scan->settings.rotation_ns == 0)
         scan->settings.rotation_ns = default_rotation_ns;
-    if (scan->settings.walk_ns == 0)
-        scan->settings.walk_ns = default_walk_ns;
     scan->kept_max = SIZE_MAX;
     find_own(scan);
     *ret = scan;

@@ -81,7 +81,6 @@ struct gtel_scan_hooks {
 /* Zero is the default of each. */
 struct gtel_scan_settings {
     uint64_t rotation_ns; /* by when every descriptor is walked again; 60 s */
-    uint64_t walk_ns;     /* how long a gather may walk; 30 ms */
 };
 
 struct gtel_scan_counts {
