@@ -103,7 +103,7 @@ static bool find_user(struct gtel_users *users, const struct gtel_env *env, uint
 void gtel_users_name(struct gtel_users *users, const struct gtel_env *env, uint32_t user, char *buf)
 {
     struct gtel_str name;
-    if (users && find_user(users, env, user, &name))
+    if (find_user(users, env, user, &name))
         gtel_str_clean(buf, GTEL_USER_NAME_MAX, name);
     else
         (void)snprintf(buf, GTEL_USER_NAME_MAX, "%" PRIu32, user);
@@ -143,7 +143,7 @@ static void find_job(const struct gtel_env *env, struct gtel_process_book *book,
         wanted.sluid = gtel_str_of(cgroup->job);
     else if (cgroup->job[0] || strcmp(cgroup->unit, "slurmd.service") != 0)
         return;
-    const char *number = gtel_slurm_number(book ? &book->jobs : NULL, env, &wanted);
+    const char *number = gtel_slurm_number(&book->jobs, env, &wanted);
     if (number[0])
         (void)gtel_str_copy(job, GTEL_CGROUP_JOB_MAX, gtel_str_of(number));
 }
@@ -153,7 +153,7 @@ static void find_pod(const struct gtel_env *env, struct gtel_process_book *book,
                      const struct gtel_cgroup *cgroup, uint32_t wanted,
                      struct gtel_process_who *who)
 {
-    if (!book || !cgroup->is_kubernetes)
+    if (!cgroup->is_kubernetes)
         return;
     const struct gtel_pod *pod =
         gtel_pods_find(&book->pods, env, gtel_str_of(cgroup->pod), cgroup->pod_container, pid);
@@ -220,7 +220,7 @@ int gtel_process_who(const struct gtel_env *env, struct gtel_process_book *book,
         int r = read_owner(env, process.pid, &owner);
         failed = as_failure(r);
         if (r == 0)
-            gtel_users_name(book ? &book->users : NULL, env, owner, who.user);
+            gtel_users_name(&book->users, env, owner, who.user);
     }
     if (wanted & places) {
         int r = as_failure(read_cgroup(env, book, process, wanted, &who));

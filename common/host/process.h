@@ -55,7 +55,7 @@ struct gtel_users {
 
 /*
  * The name of a user, fit to be shown, or the number where none is known, into buf of
- * GTEL_USER_NAME_MAX bytes. users NULL: the number.
+ * GTEL_USER_NAME_MAX bytes.
  */
 void gtel_users_name(struct gtel_users *users, const struct gtel_env *env, uint32_t user,
                      char *buf);
@@ -94,10 +94,9 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret);
 
 /*
  * What is wanted (GTEL_WHO_… bits) of a process. With a start in process, another process that got
- * the pid since is not confused with it. book NULL: users, pods and Slurm's SLUIDs have no names.
- * Returns 0; -ESRCH when the process has gone or is hidden, *ret is untouched then; or another
- * negative errno: what could not be read is empty then, the rest is filled. What may not be read is
- * empty, too, and no error.
+ * the pid since is not confused with it. Returns 0; -ESRCH when the process has gone or is hidden,
+ * *ret is untouched then; or another negative errno: what could not be read is empty then, the rest
+ * is filled. What may not be read is empty, too, and no error.
  */
 int gtel_process_who(const struct gtel_env *env, struct gtel_process_book *book,
                      struct gtel_process_id process, uint32_t wanted, struct gtel_process_who *ret);

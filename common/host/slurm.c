@@ -102,8 +102,6 @@ const char *gtel_slurm_number(struct gtel_slurm_jobs *jobs, const struct gtel_en
                               const struct gtel_slurm_process *process)
 {
     char key[GTEL_SLURM_ID_MAX];
-    if (!jobs)
-        return "";
     if (process->sluid.n > 0)
         (void)gtel_str_copy(key, sizeof(key), process->sluid);
     else

@@ -35,9 +35,7 @@ struct gtel_slurm_process {
     uint64_t start;
 };
 
-/*
- * The number of the job of a process, valid until the next call; empty: not found, or jobs is NULL.
- */
+/* The number of the job of a process, valid until the next call; empty: not found. */
 const char *gtel_slurm_number(struct gtel_slurm_jobs *jobs, const struct gtel_env *env,
                               const struct gtel_slurm_process *process);
 /* Of how many SLUIDs that were asked for the number is not known. */
