@@ -181,8 +181,9 @@ def values_of(program, text):
         file.write(text)
         file.flush()
         command = [program, "--root", file.name, "--isolation", "none", "--stepped", "--explain"]
+        command += ["--l0-metrics", "on", "--xe-stalls", "on", "--i915-sampling", "on"]
         done = subprocess.run(
-            command + ["--interval", "1s", "--count", "3", "--l0-metrics", "on", "--xe-stalls", "on"],
+            command + ["--interval", "1s", "--count", "3"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",

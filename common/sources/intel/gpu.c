@@ -68,9 +68,10 @@ static int list_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     for (size_t i = 0; i < gpu->files.attrs.n; i++)
         is_watched = is_watched || is_free(intel, &gpu->files.attrs.attr[i]);
     gtel_card_read_autosuspend(gpu->files.card, is_watched);
+    bool has_sampled = gtel_option_is(source->options, GTEL_O_I915_SAMPLING, "on");
     if (gtel_intel_has_pmu(intel))
         gtel_intel_pmu_refresh(source->env, &source->arena, &gpu->files.card->drm,
-                               source->cards.n == 1, &gpu->pmu);
+                               source->cards.n == 1, has_sampled, &gpu->pmu);
     return 0;
 }
 

@@ -95,9 +95,8 @@ const struct gtel_source gtel_source_i915 = {
     .vendor = "intel",
     .summary = "Engine use, clocks, idle time, throttling, energy, limits, temperature, fan and "
                "PCIe link of GPUs with Intel's i915 driver",
-    .needs =
-        "Linux 5.4 or newer, 6.2 for power; no rights but CAP_PERFMON for engine use, mean clocks "
-        "and interrupts",
+    .needs = "Linux 5.4 or newer, 6.2 for power; no rights but CAP_PERFMON for engine use and "
+             "interrupts",
     .origins = origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,

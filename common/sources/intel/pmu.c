@@ -45,12 +45,14 @@ void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu
     memset(pmu->counters, 0, sizeof(pmu->counters));
 }
 
+enum { WITHOUT_GTS = 1, WITHOUT_SAMPLED = 2 };
+
 /* What a search for a PMU has found. */
 struct search {
     const struct gtel_env *env;
     struct gtel_arena *arena;
     const char *dir;
-    bool is_engines_only;
+    unsigned without; /* any of WITHOUT_… */
     uint64_t *config; /* GTEL_PMU_EVENTS_MAX of them */
 };
 
@@ -128,6 +130,21 @@ static int has_unit(const struct search *search, struct gtel_str event, int slot
     return gtel_pmu_unit_seconds(unit, &seconds) == 0 && seconds < 2e-9 ? 1 : 0;
 }
 
+/*
+ * Whether a slot is to be counted. While an event of waits, semaphores or clocks is open, a timer
+ * of the driver reads registers of each GT in use 200 times a second (kernel: i915/i915_pmu.c,
+ * pmu_needs_timer; with GuC the requested clock takes forcewake: gt/intel_rps.c): only on request.
+ */
+static bool is_wanted(const struct search *search, int slot)
+{
+    bool is_of_gt = slot >= GT_SLOTS && slot < TICKS;
+    bool is_sampled =
+        slot < INTERRUPTS && (slot < GT_SLOTS ? slot % GTEL_INTEL_SAMPLES != 0
+                                              : (slot - GT_SLOTS) % GT_SLOT_COUNT != GT_IDLE);
+    return slot >= 0 && !(is_of_gt && (search->without & WITHOUT_GTS) != 0) &&
+           !(is_sampled && (search->without & WITHOUT_SAMPLED) != 0);
+}
+
 /* Takes an event when it is known what it counts. */
 static int take_event(struct search *search, struct gtel_str event, struct gtel_intel_pmu *pmu)
 {
@@ -143,7 +160,7 @@ static int take_event(struct search *search, struct gtel_str event, struct gtel_
         return 0;
     int slot = slot_of_ticks(event, config);
     slot = slot < 0 ? slot_of(config) : slot;
-    if (slot < 0 || (slot >= GT_SLOTS && slot < TICKS && search->is_engines_only))
+    if (!is_wanted(search, slot))
         return 0;
     r = has_unit(search, event, slot);
     if (r <= 0)
@@ -258,10 +275,11 @@ static bool is_current(const struct gtel_env *env, const struct gtel_intel_pmu *
 }
 
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
-                            const struct gtel_drm_card *card, bool is_only,
+                            const struct gtel_drm_card *card, bool is_only, bool has_sampled,
                             struct gtel_intel_pmu *pmu)
 {
-    struct search search = {.env = env, .arena = arena};
+    struct search search = {
+        .env = env, .arena = arena, .without = has_sampled ? 0 : WITHOUT_SAMPLED};
     if (!card->is_pci)
         return;
     uint64_t vfs = read_vfs(env, card);
@@ -274,7 +292,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
     if (r < 0 && pmu->n > 0 && !gtel_error_is_refusal(r)) {
         /* An event of the GT that is listed and cannot be opened must not cost engine use. */
         gtel_intel_pmu_close(env, pmu);
-        search.is_engines_only = true;
+        search.without |= WITHOUT_GTS;
         pmu->partial++;
         r = open_counters(&search, card, is_only, pmu);
     } else {

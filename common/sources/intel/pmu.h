@@ -3,10 +3,11 @@
  * What an i915 GPU counts for its driver's perf PMU.
  *
  * The counters of one GPU are one group: one read per gather gives the time for which each engine
- * was busy, waited for an event or for a semaphore, for which each GT has slept (RC6), clock times
- * time, interrupts, and the time for which they have counted. The core makes shares and means of
- * them. Neither an open group nor a read of it wakes the GPU, but opening needs a right:
- * CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below (linux: admin-guide/perf-security).
+ * was busy, for which each GT has slept (RC6), interrupts, and the time for which they have
+ * counted; with the option I915Sampling also the time for which each engine waited for an event or
+ * for a semaphore, and clock times time. The core makes shares and means of them. Neither an open
+ * group nor a read of it wakes the GPU, but opening needs a right: CAP_PERFMON, or
+ * kernel.perf_event_paranoid at 0 or below (linux: admin-guide/perf-security).
  *
  * A driver of intel-gpu-i915-backports that shares the GPU (SR-IOV) counts no time of engines but
  * ticks of the GuC's clock, and all ticks of that clock in total-active-ticks: a share of those.
@@ -61,11 +62,11 @@ struct gtel_intel_pmu {
 /*
  * Opens the counters of a card where that is due: they are not open, belong to a PMU that has been
  * registered again, or to a CPU that counts no longer. is_only: no other GPU of the driver is
- * there. What is not there is no failure; any other one is logged once, and tried again at the next
- * call.
+ * there. has_sampled: with the events that the driver samples by a timer. What is not there is no
+ * failure; any other one is logged once, and tried again at the next call.
  */
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
-                            const struct gtel_drm_card *card, bool is_only,
+                            const struct gtel_drm_card *card, bool is_only, bool has_sampled,
                             struct gtel_intel_pmu *pmu);
 /*
  * Appends what is counted to the batch, of each engine as well with has_instances, and notes how

@@ -17,6 +17,7 @@ _gtel() {
     --sources) words="uevents amdgpu_uevents i915 xe amdgpu amdgpu_parts drm npu xe_pmu xe_stall busy_files drm_memory rapl drm_health drm_ras amdgpu_health amdgpu_ras drm_clients sysman l0metrics nvml wddm amd_tool macmon wddm_clients wmi" ;;
     --unchanged) words="send omit" ;;
     --wake) words="never always" ;;
+    --i915-sampling) words="off on" ;;
     --xe-engines) words="burst hold off" ;;
     --xe-stalls) words="off on" ;;
     --l0-metrics) words="off on" ;;
@@ -36,7 +37,7 @@ _gtel() {
         ;;
     *:?*) ;;
     *)
-        words="--once --watch --explain --fix-script --count= --root= --stepped --config= --poll-interval= --poll-interval-disabled --list-metrics --list-sources --help --version --interval= --deadline= --sample-interval= --sources= --rescan= --info-interval= --unchanged= --wake= --xe-engines= --xe-stalls= --l0-metrics= --amd-tool= --engine-instances= --process-limit= --process-tags= --process-energy= --isolation= --host-tag="
+        words="--once --watch --explain --fix-script --count= --root= --stepped --config= --poll-interval= --poll-interval-disabled --list-metrics --list-sources --help --version --interval= --deadline= --sample-interval= --sources= --rescan= --info-interval= --unchanged= --wake= --i915-sampling= --xe-engines= --xe-stalls= --l0-metrics= --amd-tool= --engine-instances= --process-limit= --process-tags= --process-energy= --isolation= --host-tag="
         [ "$COMP_CWORD" -gt 1 ] || words="doctor capture $words"
         ;;
     esac

@@ -26,6 +26,7 @@ complete -c gtel -l rescan -x -d 'How often to check for GPUs, drivers and libra
 complete -c gtel -l info-interval -x -d 'How often gpu_info is sent when nothing in it has changed'
 complete -c gtel -l unchanged -x -a 'send omit' -d 'omit'
 complete -c gtel -l wake -x -a 'never always' -d 'Whether a sleeping GPU may be woken to read it'
+complete -c gtel -l i915-sampling -x -a 'off on' -d 'on'
 complete -c gtel -l xe-engines -x -a 'burst hold off' -d 'How the xe driver\'s engine counters are read'
 complete -c gtel -l xe-stalls -x -a 'off on' -d 'on'
 complete -c gtel -l l0-metrics -x -a 'off on' -d 'on'
