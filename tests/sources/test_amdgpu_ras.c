@@ -131,62 +131,6 @@ static void test_reset(void)
     machine_done(&machine);
 }
 
-#define SWITCH "sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/"
-#define INNER SWITCH "0000:02:00.0/"
-#define BEHIND                                                                                     \
-    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" \
-    "0000:03:00.0/drm/card0\nlink " INNER "0000:03:00.0/drm/card0/device -> ../../../0000:03:00.0" \
-    "\nfile " INNER "0000:03:00.0/uevent\n| DRIVER=amdgpu\n| PCI_SLOT_NAME=0000:03:00.0\n"
-#define PORT(path, vendor, class)                                                                  \
-    "file " path "vendor\n| 0x" vendor "\nfile " path "class\n| 0x" class "\n"
-#define AER(path, file, word, n)                                                                   \
-    "file " path "aer_dev_" file "\n| RxErr 9\n| TOTAL_ERR_" word " " n "\n"
-#define COUNTED                                                                                    \
-    AER(SWITCH, "correctable", "COR", "4")                                                         \
-    AER(SWITCH, "nonfatal", "NONFATAL", "0")                                                       \
-    AER("sys/devices/pci0000:00/0000:00:01.1/", "correctable", "COR", "17")                        \
-    AER("sys/devices/pci0000:00/0000:00:01.1/", "fatal", "FATAL", "1")                             \
-    AER(INNER, "fatal", "FATAL", "5")
-
-/* The errors of the slot, of a card with a switch of its own; inside of it nobody counts them. */
-static void test_ports(void)
-{
-    static const struct {
-        const char *label;
-        const char *text;
-        int64_t want[3]; /* the card's corrected, the slot's corrected and fatal */
-    } cases[] = {
-        {"a switch",
-         BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400") COUNTED "end\n",
-         {4, 17, 1}},
-        {"one bridge",
-         BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1022", "060400") COUNTED "end\n",
-         {NONE, NONE, NONE}},
-        {"a host's switch",
-         BEHIND PORT(INNER, "1000", "060400") PORT(SWITCH, "1002", "060400") COUNTED "end\n",
-         {NONE, NONE, NONE}},
-        {"no bridge",
-         BEHIND PORT(INNER, "1002", "040300") PORT(SWITCH, "1002", "060400") COUNTED "end\n",
-         {NONE, NONE, NONE}},
-        {"no counts",
-         BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400") "end\n",
-         {NONE, NONE, NONE}},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct machine machine;
-        test_label = cases[i].label;
-        if (!CHECK(machine_init(&machine, cases[i].text, "amdgpu_ras")))
-            break;
-        CHECK_INT(machine_gather(&machine), 0);
-        CHECK_INT(errors(&machine, "pcie-aer-card", "corrected"), cases[i].want[0]);
-        CHECK_INT(errors(&machine, "pcie-aer-slot", "corrected"), cases[i].want[1]);
-        CHECK_INT(errors(&machine, "pcie-aer-slot", "fatal"), cases[i].want[2]);
-        CHECK_INT(machine.batch.n, cases[i].want[0] == NONE ? 0 : 3); /* 0 is no reading */
-        machine_done(&machine);
-    }
-    test_label = "";
-}
-
 #define NO_RAS                                                                                     \
     "ras/umc_err_count: 0: the driver counts no errors of this GPU: boards without ECC have "      \
     "none: "
@@ -246,18 +190,14 @@ static void test_others(void)
 }
 
 #define PARTS                                                                                      \
-    BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400") COUNTED                    \
-        "file " INNER "0000:03:00.0/ras/umc_err_count\n| ue: 0\n| ce: 1\n"                         \
-        "file " INNER "0000:03:00.0/pcie_replay_count\n| 5\n"                                      \
-        "file " INNER "0000:03:00.0/ras/gpu_vram_bad_pages\n" PAGE("R")
+    CARD "file " DEVICE "/ras/umc_err_count\n| ue: 0\n| ce: 1\n" REPLAYS(                          \
+        "5") "file " DEVICE "/ras/gpu_vram_bad_pages\n" PAGE("R")
 
 /* What may not be opened is the discovery's error; a device that has gone is the gather's. */
 static void test_refused(void)
 {
     static const char *const files[] = {
-        INNER "0000:03:00.0/ras/umc_err_count", INNER "0000:03:00.0/ras/gpu_vram_bad_pages",
-        INNER "0000:03:00.0/pcie_replay_count", SWITCH "aer_dev_correctable",
-        "sys/devices/pci0000:00/0000:00:01.1/aer_dev_fatal"};
+        DEVICE "/ras/umc_err_count", DEVICE "/ras/gpu_vram_bad_pages", DEVICE "/pcie_replay_count"};
     for (size_t i = 0; i < 2 * sizeof(files) / sizeof(files[0]); i++) {
         static char text[8192];
         struct machine machine;
@@ -285,7 +225,6 @@ int main(void)
     test_counts();
     test_minute();
     test_reset();
-    test_ports();
     test_others();
     test_refused();
     test_faults();

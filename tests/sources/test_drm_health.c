@@ -288,6 +288,85 @@ static void test_amd(void)
     machine_done(&machine);
 }
 
+#define SWITCH "sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/"
+#define INNER SWITCH "0000:02:00.0/"
+#define BEHIND(driver, vendor)                                                                     \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" \
+    "0000:03:00.0/drm/card0\nlink " INNER "0000:03:00.0/drm/card0/device -> ../../../0000:03:00.0" \
+    "\nfile " INNER "0000:03:00.0/uevent\n| DRIVER=" driver "\n| PCI_ID=" vendor ":56A0\n"         \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"
+#define PORT(path, vendor, class)                                                                  \
+    "file " path "vendor\n| 0x" vendor "\nfile " path "class\n| 0x" class "\n"
+#define BRIDGES(vendor) PORT(INNER, vendor, "060400") PORT(SWITCH, vendor, "060400")
+#define COUNT(path, file, word, n)                                                                 \
+    "file " path "aer_dev_" file "\n| RxErr 9\n| TOTAL_ERR_" word " " n "\n"
+#define COUNTED                                                                                    \
+    COUNT(INNER "0000:03:00.0/", "correctable", "COR", "2")                                        \
+    COUNT(SWITCH, "correctable", "COR", "4")                                                       \
+    COUNT(SWITCH, "nonfatal", "NONFATAL", "0")                                                     \
+    COUNT("sys/devices/pci0000:00/0000:00:01.1/", "correctable", "COR", "17")                      \
+    COUNT("sys/devices/pci0000:00/0000:00:01.1/", "fatal", "FATAL", "1")                           \
+    COUNT(INNER, "fatal", "FATAL", "5")
+
+/* The errors of the slot, of a card with a switch of its own, also while it sleeps. */
+static void test_ports(void)
+{
+    enum { NONE = -1 };
+    static const struct {
+        const char *source;
+        const char *text;
+        int64_t want[5]; /* corrected: GPU, card, slot; nonfatal of the card; fatal of the slot */
+    } cases[] = {
+        {"drm_health",
+         BEHIND("xe", "8086") BRIDGES("8086") COUNTED "file " INNER
+                                                      "0000:03:00.0/power/runtime_status\n"
+                                                      "| suspended\nend\n",
+         {2, 4, 17, 0, 1}},
+        {"amdgpu_health",
+         BEHIND("amdgpu", "1002") BRIDGES("1002") COUNTED "end\n",
+         {2, 4, 17, 0, 1}},
+        {"drm_health", /* one bridge */
+         BEHIND("xe", "8086") PORT(INNER, "8086", "060400") COUNTED "end\n",
+         {2, NONE, NONE, NONE, NONE}},
+        {"drm_health", /* a host's switch */
+         BEHIND("xe", "8086") BRIDGES("1000") COUNTED "end\n",
+         {2, NONE, NONE, NONE, NONE}},
+        {"amdgpu_health", /* no bridge */
+         BEHIND("amdgpu", "1002") PORT(INNER, "1002", "040300") PORT(SWITCH, "1002", "060400")
+             COUNTED "end\n",
+         {2, NONE, NONE, NONE, NONE}},
+        {"drm_health", /* a virtual function */
+         BEHIND("xe", "8086") BRIDGES("8086") COUNTED
+         "link " INNER "0000:03:00.0/physfn -> ../0000:03:00.1\ndir " INNER "0000:03:00.1\nend\n",
+         {2, NONE, NONE, NONE, NONE}},
+        {"drm_health",
+         BEHIND("xe", "8086") BRIDGES("8086") "end\n",
+         {NONE, NONE, NONE, NONE, NONE}},
+    };
+    static const char *const names[][2] = {{"pcie-aer", "corrected"},
+                                           {"pcie-aer-card", "corrected"},
+                                           {"pcie-aer-slot", "corrected"},
+                                           {"pcie-aer-card", "nonfatal"},
+                                           {"pcie-aer-slot", "fatal"}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        size_t n = 0;
+        test_label = cases[i].text;
+        if (!CHECK(machine_init(&machine, cases[i].text, cases[i].source)))
+            break;
+        CHECK_INT(machine_gather(&machine), 0);
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(names); k++) {
+            const struct gtel_reading *got =
+                machine_find(&machine, NULL, GTEL_M_ERROR_COUNT, names[k][0], names[k][1]);
+            CHECK_INT(got ? (int64_t)got->value.u64 : NONE, cases[i].want[k]);
+            n += cases[i].want[k] != NONE;
+        }
+        CHECK_INT(machine.batch.n, n);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 #define PORTS "dir sys/bus/pci_express/drivers/pcie_pme\n"
 #define SERVICE                                                                                    \
     "link sys/bus/pci_express/drivers/aer/0000:00:01.0:pcie002 -> "                                \
@@ -426,6 +505,7 @@ int main(void)
 {
     test_errors();
     test_amd();
+    test_ports();
     test_verdict();
     test_repair();
     test_repairs();

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Source amdgpu_ras: what amdgpu counts of an AMD GPU's hardware errors: by block of the chip, the
- * pages of its memory that are bad, PCIe packets that were sent again, and PCIe errors of the slot
- * where the card carries a switch.
- *
- * Such a GPU has a link inside of the card only, so its own PCIe errors say nothing of the slot's.
- * These are counted by the card's first port, or by its partner, the port of the slot (kernel:
- * Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). Both files are the kernel's memory.
+ * pages of its memory that are bad, and PCIe packets that were sent again.
  *
  * These files access registers, most of them without a check of the GPU's power state, and take
  * longer than others (kernel: amdgpu/amdgpu_ras.c, amdgpu_device.c). So they are read once a
@@ -14,10 +9,8 @@
  * what the hardware has counted since it was loaded, so others who read do no harm.
  */
 #include "base/error.h"
-#include "parse/pcie.h"
 #include "parse/amd_texts.h"
 #include "sources/drm/card_source.h"
-#include "sources/drm/link.h"
 
 /* As the driver names them (kernel: amdgpu_ras.c, ras_block_string); no other file is opened. */
 static const struct gtel_str blocks[] = {
@@ -30,16 +23,9 @@ static const struct gtel_str blocks[] = {
     GTEL_STR_INIT("mpio"),  GTEL_STR_INIT("mmsch"),
 };
 
-enum {
-    BLOCKS = GTEL_ARRAY_LEN(blocks),
-    PAGES = BLOCKS,
-    REPLAYS,
-    AER_OF_CARD,
-    AER_OF_SLOT = AER_OF_CARD + GTEL_AER_FILES,
-    PARTS = AER_OF_SLOT + GTEL_AER_FILES
-};
+enum { BLOCKS = GTEL_ARRAY_LEN(blocks), PAGES = BLOCKS, REPLAYS, PARTS };
 enum { TEXT_MAX = 256 << 10 }; /* 28 bytes for each bad page of 4 KiB */
-enum { ORIGIN_RAS, ORIGIN_REPLAYS, ORIGIN_AER };
+enum { ORIGIN_RAS, ORIGIN_REPLAYS };
 
 /* What a part counts, by its position. */
 struct what {
@@ -82,12 +68,7 @@ static struct what what_of(size_t i)
         return (struct what){ORIGIN_RAS, blocks[i].p, blocks[i], errors};
     if (i == PAGES)
         return (struct what){ORIGIN_RAS, "gpu_vram_bad_pages", GTEL_STR("bad-pages"), pages};
-    if (i == REPLAYS)
-        return (struct what){ORIGIN_REPLAYS, "pcie_replay_count", GTEL_STR_NONE, NULL};
-    const struct gtel_aer_file *file = &gtel_aer_files[(i - AER_OF_CARD) % GTEL_AER_FILES];
-    return (struct what){ORIGIN_AER, file->name,
-                         i < AER_OF_SLOT ? GTEL_STR("pcie-aer-card") : GTEL_STR("pcie-aer-slot"),
-                         &file->severity};
+    return (struct what){ORIGIN_REPLAYS, "pcie_replay_count", GTEL_STR_NONE, NULL};
 }
 
 static bool is_open(const struct ras_card *own, size_t i)
@@ -124,42 +105,26 @@ static int open_blocks(struct ras_card *own)
     return first;
 }
 
-/* Above the GPU come its port of the card's switch, the card's first port, and the slot's. */
-static int open_ports(struct ras_card *own)
-{
-    int first = 0;
-    for (size_t i = AER_OF_CARD; i < PARTS; i++) {
-        const char *port = i < AER_OF_SLOT ? "../.." : "../../..";
-        int r = open_part(own, i, GTEL_FS_AT("%s/%s", port, what_of(i).name));
-        first = first < 0 ? first : r;
-    }
-    return first;
-}
-
 /* MI300 and newer have the replays in gpu_metrics, counted from elsewhere. */
 static int discover_card(void *state, void *p)
 {
     struct ras_card *own = p;
     const struct gtel_env *env = own->card->cards->env;
     const char *path = own->card->path;
-    int r[3] = {0};
+    int r[2] = {0};
     (void)state;
     if (!gtel_fs_exists(env, GTEL_FS_AT("%s/current_compute_partition", path)))
         r[0] = open_part(own, REPLAYS, "pcie_replay_count");
     if (gtel_fs_exists(env, GTEL_FS_AT("%s/ras", path)))
         r[1] = open_blocks(own);
-    if (gtel_link_is_bridge(env, GTEL_FS_AT("%s/..", path), GTEL_LINK_AMD) &&
-        gtel_link_is_bridge(env, GTEL_FS_AT("%s/../..", path), GTEL_LINK_AMD))
-        r[2] = open_ports(own);
-    return r[0] < 0 ? r[0] : r[1] < 0 ? r[1] : r[2];
+    return r[0] < 0 ? r[0] : r[1];
 }
 
 /* ---- reading ---- */
 
 /*
  * EINVAL is the answer of a block without counters, and with older kernels while a reset runs.
- * Chips whose replays nobody counts show 0 (kernel: amdgpu/nv.c), and so does AER where the
- * firmware keeps the errors to itself (drm/health.c): then 0 is no reading.
+ * Chips whose replays nobody counts show 0 (kernel: amdgpu/nv.c): then 0 is no reading.
  */
 static int read_part(struct amd_ras *ras, struct part *part, size_t i)
 {
@@ -171,8 +136,7 @@ static int read_part(struct amd_ras *ras, struct part *part, size_t i)
         return gtel_amd_pages_parse(text, &part->last);
     if (i < BLOCKS)
         return gtel_amd_ras_parse(text, &part->last);
-    r = i == REPLAYS ? gtel_str_u64(text, &part->last.count[0])
-                     : gtel_aer_total(text, &part->last.count[0]);
+    r = gtel_str_u64(text, &part->last.count[0]);
     part->last.known = part->last.count[0] > 0;
     return r;
 }
@@ -251,15 +215,14 @@ static const struct gtel_card_work work = {
 };
 
 /* In the order of ORIGIN_RAS … */
-static const char *const origins[] = {"RAS", "PCIe replays", "AER", NULL};
+static const char *const origins[] = {"RAS", "PCIe replays", NULL};
 
 const struct gtel_source gtel_source_amdgpu_ras = {
     .name = "amdgpu_ras",
     .lane = "kernel",
     .vendor = "amd",
-    .summary = "Hardware errors of AMD GPUs by block of the chip, bad pages of their memory, "
-               "PCIe packets that were sent again, and PCIe errors (AER) of the slot where the "
-               "card carries a switch, once a minute",
+    .summary = "Hardware errors of AMD GPUs by block of the chip, bad pages of their memory, and "
+               "PCIe packets that were sent again, once a minute",
     .needs = "no rights; boards with ECC",
     .origins = origins,
     .state_size = sizeof(struct amd_ras),

@@ -3,6 +3,11 @@
  * Source drm_health: what kernel and driver have counted and think of a GPU: PCIe errors, xe's own
  * verdict, cards that wait for a repair of their firmware, and virtual functions.
  *
+ * A GPU behind a switch on its card has a link inside of the card only, so its own PCIe errors say
+ * nothing of the slot's. These are counted by the card's first port, or by its partner, the port of
+ * the slot (kernel: Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). All these files are
+ * the kernel's memory: reading them wakes nothing.
+ *
  * A card that could not boot its firmware has no DRM card at all: xe binds to it, so that the
  * firmware can be written, and does nothing else ("survivability mode", kernel:
  * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
@@ -24,11 +29,20 @@ enum { ORIGIN_AER, ORIGIN_HEALTH, ORIGIN_SRIOV };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const amd_drivers[] = {"amdgpu", NULL};
+/* Where the errors of a card are counted; the ports of those with a switch. */
+static const struct {
+    const char *above; /* the device of the card */
+    struct gtel_str kind;
+} places[] = {{"", GTEL_STR_INIT("pcie-aer")},
+              {"/../..", GTEL_STR_INIT("pcie-aer-card")},
+              {"/../../..", GTEL_STR_INIT("pcie-aer-slot")}};
+enum { AER_FILES = GTEL_ARRAY_LEN(places) * GTEL_AER_FILES };
+
 static const char xe_path[] = "sys/bus/pci/drivers/xe";
 
 struct health_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
-    struct gtel_fs_file aer[GTEL_AER_FILES];
+    struct gtel_fs_file aer[AER_FILES];
     struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
     bool has_asked;              /* verdict has been opened, or is not there */
     bool is_repairing;
@@ -87,21 +101,30 @@ static bool present(const struct gtel_env *env)
 static void close_files(const struct gtel_env *env, void *own)
 {
     struct health_card *card = own;
-    for (size_t i = 0; i < GTEL_AER_FILES; i++)
+    for (size_t i = 0; i < AER_FILES; i++)
         gtel_fs_close(env, &card->aer[i]);
     gtel_fs_close(env, &card->verdict);
 }
 
 /* Finding */
 
+/* A virtual function's errors are the physical one's. */
+static bool is_function(const struct gtel_env *env, const struct health_card *own)
+{
+    return gtel_fs_exists(env, GTEL_FS_AT("%s/physfn", own->card->path));
+}
+
 static int open_aer(const struct gtel_env *env, struct health_card *own)
 {
     int first = 0;
-    for (size_t i = 0; i < GTEL_AER_FILES; i++) {
+    bool has_ports = gtel_link_has_switch(env, own->card) && !is_function(env, own);
+    for (size_t i = 0; i < (has_ports ? AER_FILES : GTEL_AER_FILES); i++) {
         if (gtel_fs_is_open(&own->aer[i]))
             continue;
-        int r = gtel_fs_open(env, &own->aer[i],
-                             GTEL_FS_AT("%s/%s", own->card->path, gtel_aer_files[i].name));
+        int r =
+            gtel_fs_open(env, &own->aer[i],
+                         GTEL_FS_AT("%s%s/%s", own->card->path, places[i / GTEL_AER_FILES].above,
+                                    gtel_aer_files[i % GTEL_AER_FILES].name));
         first = first < 0 || gtel_error_is_no_path(r) ? first : r;
     }
     return first;
@@ -291,15 +314,15 @@ static int read_aer(const struct drm_health *health, const struct health_card *o
     uint64_t value;
     int first = 0;
     batch->origin = ORIGIN_AER;
-    for (size_t i = 0; i < GTEL_AER_FILES; i++) {
+    for (size_t i = 0; i < AER_FILES; i++) {
         if (!gtel_fs_is_open(&own->aer[i]))
             continue;
         int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
         if (r == 0)
             r = gtel_aer_total(text, &value);
         if (r == 0 && (value > 0 || health->aer == AER_SERVED))
-            gtel_batch_error(batch, own->card->device, GTEL_STR("pcie-aer"),
-                             gtel_aer_files[i].severity, value);
+            gtel_batch_error(batch, own->card->device, places[i / GTEL_AER_FILES].kind,
+                             gtel_aer_files[i % GTEL_AER_FILES].severity, value);
         first = first < 0 ? first : r;
     }
     return first;
@@ -365,8 +388,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 
 /*
  * The kernel makes the files exactly for devices with the capability, so nothing brings them.
- * Integrated GPUs sit at the root and have none; a virtual function's errors are the physical
- * one's.
+ * Integrated GPUs sit at the root and have none.
  */
 static void diagnose_aer(const struct drm_health *health, const struct health_card *own,
                          struct gtel_findings *findings)
@@ -382,10 +404,12 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
         "the kernel counts no PCIe errors: the firmware keeps them to itself, or the ports above "
         "have no AER",
         NULL};
-    bool is_function = gtel_fs_exists(health->source.env, GTEL_FS_AT("%s/physfn", own->card->path));
-    bool is_open = gtel_fs_is_open(&own->aer[0]);
+    bool is_open = false;
     bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
-    if (is_integrated || is_function || (is_open && health->aer <= AER_SERVED))
+    for (size_t i = 0; i < AER_FILES; i += GTEL_AER_FILES)
+        is_open = is_open || gtel_fs_is_open(&own->aer[i]);
+    if (is_integrated || is_function(health->source.env, own) ||
+        (is_open && health->aer <= AER_SERVED))
         return;
     gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
                      !is_open                      ? absent
@@ -436,8 +460,8 @@ const struct gtel_source gtel_source_drm_health = {
     .lane = "kernel",
     .vendor = "intel",
     .summary =
-        "PCIe errors (AER), the xe driver's verdict, cards in survivability mode and virtual "
-        "functions",
+        "PCIe errors (AER) of GPU and slot, the xe driver's verdict, cards in survivability mode "
+        "and virtual functions",
     .needs = "Linux 4.19 or newer for AER, 6.16 for survivability mode, 7.3 for the verdict; no "
              "rights",
     .origins = origins,
@@ -455,7 +479,7 @@ const struct gtel_source gtel_source_amdgpu_health = {
     .name = "amdgpu_health",
     .lane = "kernel",
     .vendor = "amd",
-    .summary = "PCIe errors (AER) and virtual functions of AMD GPUs",
+    .summary = "PCIe errors (AER) of GPU and slot, and virtual functions of AMD GPUs",
     .needs = "Linux 4.19 or newer; no rights",
     .origins = origins,
     .state_size = sizeof(struct drm_health),

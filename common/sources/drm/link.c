@@ -10,6 +10,8 @@ const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES] = {
     {"aer_dev_fatal", GTEL_STR_INIT("fatal")},
 };
 
+enum { INTEL = 0x8086, AMD = 0x1002 };
+
 struct link {
     uint64_t gen;
     uint64_t lanes;
@@ -34,9 +36,18 @@ static bool has_hex(const struct gtel_env *env, const char *port, const char *na
     return gtel_fs_hex(env, GTEL_FS_AT("%s/%s", port, name), &value) == 0 && value == want;
 }
 
-bool gtel_link_is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor)
+static bool is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor)
 {
     return has_hex(env, port, "vendor", vendor) && has_hex(env, port, "class", 0x060400);
+}
+
+/* Bridges of AMD's cards have ATI's vendor id, too (kernel: amdgpu/amdgpu_device.c). */
+bool gtel_link_has_switch(const struct gtel_env *env, const struct gtel_card *card)
+{
+    uint16_t vendor = card->drm.vendor_id;
+    return card->drm.is_pci && (vendor == INTEL || vendor == AMD) &&
+           is_bridge(env, GTEL_FS_AT("%s/..", card->path), vendor) &&
+           is_bridge(env, GTEL_FS_AT("%s/../..", card->path), vendor);
 }
 
 /*
@@ -49,24 +60,21 @@ static bool find_port(const struct gtel_attr_list *list, char *port)
 {
     static const char *const above[] = {"/..", "/../.."};
     struct link link;
-    /* Cards of AMD, too; their bridges have ATI's vendor id (kernel: amdgpu/amdgpu_device.c). */
     gtel_fs_path(port, "%s/..", list->card->path);
-    if (list->card->drm.vendor_id == GTEL_LINK_AMD &&
-        gtel_link_is_bridge(list->env, port, GTEL_LINK_AMD)) {
+    if (list->card->drm.vendor_id == AMD && is_bridge(list->env, port, AMD)) {
         gtel_fs_path(port, "%s/../..", list->card->path);
-        return gtel_link_is_bridge(list->env, port, GTEL_LINK_AMD) &&
-               read_link(list->env, port, &link);
+        return gtel_link_has_switch(list->env, list->card) && read_link(list->env, port, &link);
     }
     gtel_fs_path(port, "%s", list->card->path);
     if (!read_link(list->env, port, &link))
         return false;
     uint16_t vendor = list->card->drm.vendor_id; /* 0: not known */
-    if ((vendor != 0x8086 && vendor != 0) || list->card->drm.pci.bus == 0 || link.lanes != 1 ||
+    if ((vendor != INTEL && vendor != 0) || list->card->drm.pci.bus == 0 || link.lanes != 1 ||
         link.gen != 1)
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(above); i++) {
         gtel_fs_path(port, "%s%s", list->card->path, above[i]);
-        if (gtel_link_is_bridge(list->env, port, 0x8086) && read_link(list->env, port, &link) &&
+        if (is_bridge(list->env, port, INTEL) && read_link(list->env, port, &link) &&
             (link.lanes > 1 || link.gen > 1))
             return true;
     }

@@ -12,7 +12,7 @@
 
 #include "sources/drm/attr_list.h"
 
-enum { GTEL_AER_FILES = 3, GTEL_LINK_AMD = 0x1002 };
+enum { GTEL_AER_FILES = 3 };
 
 /* PCIe errors of a device: 64 bits each, which the kernel counts (pci/pcie/aer.c): no wrap. */
 struct gtel_aer_file {
@@ -21,8 +21,11 @@ struct gtel_aer_file {
 };
 extern const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES];
 
-/* A PCI bridge of that vendor: a port of the switch on the card, or the slot's own root port. */
-bool gtel_link_is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor);
+/*
+ * Whether the card carries a switch of its own, as discrete ones of Intel and newer ones of AMD do:
+ * above the GPU come a port of that switch, the card's first port (../..) and the slot's.
+ */
+bool gtel_link_has_switch(const struct gtel_env *env, const struct gtel_card *card);
 /* Adds them. Where errors are not counted the kernel shows 0, so 0 is no reading. */
 void gtel_link_add_errors(struct gtel_attr_list *list);
 /* Adds speed and width of the link; nothing where no port of the card reports a real one. */
