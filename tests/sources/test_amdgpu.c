@@ -264,7 +264,7 @@ static const struct life {
     const char *want;
 } lives[] = {
 #define IDLE CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "0")
-    {"idle for a delay, then left alone for one", IDLE "end\n", "EEEEEEmmmmmEEEEEEEE"},
+    {"idle for a delay, then left alone for one", IDLE "end\n", "EEEEEEmmmmmmmEEEEEE"},
     {"falls asleep meanwhile", IDLE "at 10500ms\n" POWER("suspended") "end\n", "EEEEEEmmmmmzzz"},
     {"memory is allocated", IDLE "at 7500ms\n" VRAM("2000") "end\n", "EEEEEEmmEEEEEEEEEEEEE"},
     {"works",
@@ -273,7 +273,7 @@ static const struct life {
     {"busy is not known, memory is",
      CARD("6820") SLEEPS("active") VRAM("1000") SENSORS "error " DEVICE
                                                         "/gpu_busy_percent EOPNOTSUPP\nend\n",
-     "EEEEEEmmmmmEEEEEEEE"},
+     "EEEEEEmmmmmmmEEEEEE"},
     {"neither is known",
      CARD("6820") POWER("active") TEXT("power/control", "auto")
          TEXT("power/autosuspend_delay_ms", "3000") SENSORS "end\n",

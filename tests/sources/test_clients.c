@@ -350,11 +350,11 @@ static void test_rest(void)
         unsigned longest; /* gathers without a reading, one a second */
         unsigned used;    /* when it is, for a second */
     } cases[] = {
-        {"a second", 1000, "", 1, 0},
-        {"the same, and nobody uses it", 1000, USERS("0"), 1, 0},
+        {"a second", 1000, "", 2, 0},
+        {"the same, and nobody uses it", 1000, USERS("0"), 2, 0},
         {"somebody uses it", 1000, USERS("1"), 0, 0},
         {"ten seconds: it could work unseen", 10000, "", 0, 0},
-        {"ten seconds, and something would report it", 10000, USERS("0"), 10, 0},
+        {"ten seconds, and something would report it", 10000, USERS("0"), 13, 0},
         {"in use in the middle of that: no more rest", 10000, USERS("0"), 4, 45},
     };
     struct gtel_buf text;

@@ -215,21 +215,21 @@ static void test_rest(void)
     rest = (struct gtel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 100, 50, false), 50);
 
-    /* At 100 the first check has nothing before it; idle from 100 to 110; rest from 110 to 121. */
+    /* At 100 the first check has nothing before it; idle from 100 to 110; rest up to 123.5. */
     test_label = "a delay of 10 s";
     rest = (struct gtel_rest){.delay_ns = 10 * s};
     CHECK_INT(read_each_second(&rest, 100, 11, true), 11);
     CHECK(gtel_rest_is_on(&rest, 110 * s + 1));
-    CHECK(gtel_rest_is_on(&rest, 121 * s - 1));
-    CHECK(!gtel_rest_is_on(&rest, 121 * s));
+    CHECK(gtel_rest_is_on(&rest, 247 * s / 2 - 1));
+    CHECK(!gtel_rest_is_on(&rest, 124 * s));
 
     test_label = "held awake: waits 60 s, then 120 s, at most 960 s";
-    CHECK_INT(rest.retry_ns, 181 * s);
-    CHECK_INT(read_each_second(&rest, 121, 60, true), 60);
-    CHECK_INT(read_each_second(&rest, 181, 11, true), 1); /* idle all along: immediately */
-    CHECK_INT(read_each_second(&rest, 192, 1, true), 1);
-    CHECK_INT(rest.retry_ns, (192 + 120) * s);
-    (void)read_each_second(&rest, 193, 10000, true);
+    CHECK_INT(rest.retry_ns, 184 * s);
+    CHECK_INT(read_each_second(&rest, 124, 60, true), 60);
+    CHECK_INT(read_each_second(&rest, 184, 14, true), 1); /* idle all along: immediately */
+    CHECK_INT(read_each_second(&rest, 198, 1, true), 1);
+    CHECK_INT(rest.retry_ns, (198 + 120) * s);
+    (void)read_each_second(&rest, 199, 10000, true);
     CHECK_INT(rest.pause_ns, 960 * s);
 
     test_label = "asleep: the next rest comes immediately again";

@@ -5,10 +5,19 @@
 static const uint64_t second_ns = 1000000000;
 
 /*
- * xe's delay is 1 s, i915's 10 s, and both may be set to anything. A rest is a second longer, and
- * comes after a full reading.
+ * xe's delay is 1 s, i915's 10 s, and both may be set to anything. A rest comes after a full
+ * reading.
  */
-enum { BLIND_SECONDS_MAX = 4, WATCHED_SECONDS_MAX = 100, PAUSE_SECONDS = 60 };
+enum { BLIND_SECONDS_MAX = 4, WATCHED_SECONDS_MAX = 90, PAUSE_SECONDS = 60 };
+
+/*
+ * When a GPU that nobody has used since must sleep: the timer of its delay may be late by a quarter
+ * of that (kernel: drivers/base/power/runtime.c, rpm_suspend); and a second to fall asleep.
+ */
+static uint64_t latest_sleep(const struct gtel_rest *rest)
+{
+    return rest->delay_ns + rest->delay_ns / 4 + second_ns;
+}
 
 uint64_t gtel_rest_delay(uint64_t delay_ns, bool is_watched)
 {
@@ -34,7 +43,7 @@ void gtel_rest_note(struct gtel_rest *rest, bool is_idle, uint64_t now_ns)
     uint64_t before = rest->seen_ns;
     rest->seen_ns = now_ns;
     /* Nothing is known of the time before the first check; read rarely, it can sleep in between. */
-    if (!is_idle || before == 0 || now_ns - before > rest->delay_ns + second_ns) {
+    if (!is_idle || before == 0 || now_ns - before > latest_sleep(rest)) {
         rest->idle_since_ns = 0;
         return;
     }
@@ -43,8 +52,7 @@ void gtel_rest_note(struct gtel_rest *rest, bool is_idle, uint64_t now_ns)
     if (rest->delay_ns == 0 || now_ns < rest->retry_ns ||
         now_ns - rest->idle_since_ns < rest->delay_ns)
         return;
-    /* A second more than the delay: the kernel suspends by a timer with slack. */
-    rest->until_ns = now_ns + rest->delay_ns + second_ns;
+    rest->until_ns = now_ns + latest_sleep(rest);
     rest->idle_since_ns = 0;
 }
 
