@@ -116,10 +116,9 @@ static void test_absent(void)
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(machine.fault->calls, calls);
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
-        static const char *const says = "busy files: 0: no kernel of kernel.org makes any: ";
         struct gtel_findings findings = {0};
         machine.source->diagnose(machine.state, &machine.registry, &findings);
-        check_findings(&findings, &says, 1);
+        CHECK_INT(findings.n, 0);
         gtel_findings_done(&findings);
         machine_done(&machine);
     }
