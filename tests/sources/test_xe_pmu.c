@@ -111,6 +111,28 @@ static void test_shares(void)
     lane_done(&lane);
 }
 
+/* An engine more, as after a change of ccs_mode: it is known after the next rescan. */
+static void test_more_engines(void)
+{
+    struct lane lane;
+    test_label = "more engines";
+    if (!CHECK(lane_init(&lane,
+                         MACHINE "at 9s\n" COUNTER("0x1000000000202002", "0", "8e8")
+                             COUNTER("0x1000000000202003", "0", "1e9") "end\n",
+                         sources)))
+        return;
+    for (int t = 0; t < 34; t++) {
+        lane_gather(&lane);
+        if (t >= 2) { /* no gather is without values: those before the last burst are of two */
+            check_share(&lane, "video", t < 31 ? 0.2 : 0.4);
+            check_capacity(&lane, "video", t < 31 ? 2 : 3);
+        }
+        lane_step(&lane, 1000);
+    }
+    CHECK_INT(lane.group.errors, 0);
+    lane_done(&lane);
+}
+
 /* A shorter interval has a shorter window: never more than a tenth of the time. */
 static void test_windows(void)
 {
@@ -722,6 +744,7 @@ static void test_reasons(void)
 int main(void)
 {
     test_shares();
+    test_more_engines();
     test_windows();
     test_early_gather();
     test_idle();

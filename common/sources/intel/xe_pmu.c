@@ -53,6 +53,7 @@ struct xe_card {
     uint32_t functions;      /* 1, and one per VF */
     int error;               /* of the last check or try; 0: none */
     uint32_t described;      /* after which discovery; 0: to be done again */
+    uint32_t listed;         /* after which one the engines were: ccs_mode changes them */
     int logged;              /* the last failure that was, or 0: something has succeeded since */
     bool is_refused;         /* the last try of counting failed */
     int handle_plus_1;       /* of the open group */
@@ -190,8 +191,10 @@ static int open_group(const struct gtel_env *env, struct xe_card *xe, uint32_t g
 static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
 {
     int r = gtel_xe_perf_is_current(env, &xe->perf) ? read_functions(env, xe) : -ENODEV;
-    if (r == 0 && !xe->engines.is_listed)
+    if (r == 0 && (!xe->engines.is_listed || xe->listed != xe->described)) {
         r = gtel_xe_engines_list(env, xe->card->path, &xe->perf, &xe->engines);
+        xe->listed = xe->described;
+    }
     if (r == 0)
         r = open_group(env, xe, gts);
     if (r != -ENODEV)
