@@ -170,7 +170,8 @@ static void tick(struct machine *machine)
 
 /*
  * In 300 of 360 s the card sleeps, with its register reset and a turn added by the driver: 162 kJ,
- * which 570 W could be over 360 s, and not over the 60 s in which it was awake.
+ * which 570 W could be over 360 s, and not over the 60 s in which it was awake. The sum begins
+ * again at 0 immediately, quietly; once more at 0 it would be no power at all.
  */
 static void test_energy_of_sleep(void)
 {
@@ -180,7 +181,14 @@ static void test_energy_of_sleep(void)
         "file " DEVICE "/power/runtime_status\n| active\n"
         "file " DEVICE "/power/runtime_suspended_time\n| 0\n"
         "at 300s\n" SENSOR("energy1_input", "262000000000")
-        "file " DEVICE "/power/runtime_suspended_time\n| 300000\nend\n";
+        "file " DEVICE "/power/runtime_suspended_time\n| 300000\n"
+        "at 361s\n" SENSOR("energy1_input", "262020000000")
+        "at 380s\n" SENSOR("energy1_input", "524000000000")
+        "file " DEVICE "/power/runtime_suspended_time\n| 310000\n"
+        "at 400s\n" SENSOR("energy1_input", "786000000000")
+        "file " DEVICE "/power/runtime_suspended_time\n| 320000\n"
+        "at 411s\n" SENSOR("energy1_input", "786000000001")
+        "at 412s\n" SENSOR("energy1_input", "1048000000000") "end\n";
     /* clang-format on */
     struct machine machine;
     test_label = "energy of a sleep";
@@ -188,7 +196,19 @@ static void test_energy_of_sleep(void)
         return;
     CHECK_NEAR(energy_of(&machine), 100000, 1e-9);
     machine_step(&machine, 360000);
+    CHECK_NEAR(energy_of(&machine), 0, 1e-9);
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), 20, 1e-9);
+    machine_step(&machine, 20000);
+    CHECK_NEAR(energy_of(&machine), 0, 1e-9);
+    machine_step(&machine, 20000);
+    CHECK_NEAR(energy_of(&machine), -1, 0); /* 0 twice would be a power of 0 */
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_step(&machine, 10000);
+    CHECK_NEAR(energy_of(&machine), 1e-6, 1e-12);
+    machine_step(&machine, 1000); /* without a sleep it is none */
     CHECK_NEAR(energy_of(&machine), -1, 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
     machine_done(&machine);
     test_label = "";
 }

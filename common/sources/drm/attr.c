@@ -65,14 +65,16 @@ static double watts_bound(const struct gtel_attr_sample *sample)
 /* Without a reading after an impossible step. */
 static const uint64_t suspect_ns = 60 * UINT64_C(1000000000);
 
-/* A card that sleeps uses next to nothing: that time makes no step possible. */
-static void skip_sleep(const struct gtel_card *card, struct gtel_attr_state *state, uint64_t t_ns)
+/* A card that sleeps uses next to nothing: that time makes no step possible. Whether it slept. */
+static bool skip_sleep(const struct gtel_card *card, struct gtel_attr_state *state, uint64_t t_ns)
 {
     uint64_t waited_ns = t_ns - state->counter.last_ns;
     uint64_t slept_ns = card->suspended_ns - state->suspended_ns;
-    if (state->counter.last_ns > 0 && card->suspended_ns > state->suspended_ns)
+    bool has_slept = state->counter.last_ns > 0 && card->suspended_ns > state->suspended_ns;
+    if (has_slept)
         state->counter.last_ns += slept_ns < waited_ns ? slept_ns : waited_ns;
     state->suspended_ns = card->suspended_ns;
+    return has_slept;
 }
 
 /*
@@ -81,15 +83,23 @@ static void skip_sleep(const struct gtel_card *card, struct gtel_attr_state *sta
  * has never moved is no reading, and a step that means more than three times the limit is not
  * counted, with a minute of silence after it and a new begin at 0. No card that is awake uses
  * nothing: a counter that has not moved means nothing, and the next step is over the whole time.
+ *
+ * In D3cold the register begins again, and the driver adds that as a turn (kernel: xe/xe_hwmon.c,
+ * xe_hwmon_energy_get): after a sleep such a step is just a new begin at 0. From 0 to 0 there would
+ * be a rate, so two of them in a row give one reading.
  */
 static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
 {
     struct gtel_attr_state *state = &attr->state;
     uint64_t t_ns = sample->batch->t_ns;
-    skip_sleep(sample->card, state, t_ns);
+    bool has_slept = skip_sleep(sample->card, state, t_ns);
+    bool is_silent = sample->is_between;
     state->counter.most = watts_bound(sample) / attr->kind.scale;
     enum gtel_counter_result result = gtel_counter_add(&state->counter, value, t_ns);
-    if (result == GTEL_COUNTER_IMPOSSIBLE) {
+    if (result == GTEL_COUNTER_IMPOSSIBLE && has_slept) {
+        is_silent = is_silent || state->counter.sum == 0;
+        state->counter.sum = 0;
+    } else if (result == GTEL_COUNTER_IMPOSSIBLE) {
         state->suspect_until_ns = t_ns + suspect_ns;
     } else if (result != GTEL_COUNTER_STEP) { /* the first one, or the driver was loaded again */
         state->counter.sum = value;
@@ -99,7 +109,7 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
     bool is_stuck = value + 1 == state->reported_plus_1;
     if (!sample->is_between)
         state->reported_plus_1 = value + 1;
-    if (value == 0 || is_stuck || t_ns < state->suspect_until_ns || sample->is_between)
+    if (value == 0 || is_stuck || t_ns < state->suspect_until_ns || is_silent)
         return;
     if (state->suspect_until_ns > 0)
         state->counter.sum = 0; /* so that no rate spans the step */
