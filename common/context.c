@@ -261,7 +261,7 @@ static bool is_idle_time(enum gtel_metric metric)
  * A device that was removed has restarted its counters, perhaps beyond where they were. One that
  * has slept was neither at work nor idle meanwhile, so that no share of time spans it; energy stays
  * energy. Work in an interval with a sleep that no check has met is still a share of it, idle time
- * is not.
+ * is not; so is work that a device reports while it sleeps, as NPUs do.
  */
 static void forget_earlier_life(struct gtel_series *series, bool is_share)
 {
@@ -269,7 +269,8 @@ static void forget_earlier_life(struct gtel_series *series, bool is_share)
     uint32_t arrivals = device ? device->arrivals : 0;
     uint32_t sleeps = device ? device->sleeps : 0;
     uint32_t suspends = device ? device->suspends : 0;
-    if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps) ||
+    bool is_work = device && device->is_asleep && series->now.metric == GTEL_M_ENGINE_BUSY_TIME;
+    if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps && !is_work) ||
         (series->suspends != suspends && is_idle_time((enum gtel_metric)series->now.metric)))
         series->delta.host_ns = 0;
     series->arrivals = arrivals;

@@ -3,6 +3,7 @@
 #include "sources/drm/attr_source.h"
 
 #include <errno.h>
+#include <string.h>
 
 const char *const gtel_attr_origins[] = {"sysfs", "hwmon", NULL};
 
@@ -35,10 +36,17 @@ int gtel_attr_source_open(struct gtel_card_source *source, struct gtel_attr_card
     return is_due ? gtel_attr_source_update(source, own) : 0;
 }
 
+/* Whether reading its files wakes nothing. */
+static bool is_free(const struct gtel_card_source *source, const struct gtel_card *card)
+{
+    return source->work.asleep && strcmp(source->work.asleep, card->drm.driver) == 0;
+}
+
 int gtel_attr_source_discover(void *state, void *own)
 {
     struct gtel_attr_card *card = own;
-    return gtel_card_may_read(card->card) ? gtel_attr_source_update(state, card) : 0;
+    bool may_read = gtel_card_may_read(card->card) || is_free(state, card->card);
+    return may_read ? gtel_attr_source_update(state, card) : 0;
 }
 
 static int sample(void *state, void *own, struct gtel_batch *batch)
@@ -48,7 +56,7 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
     enum gtel_card_power power;
     batch->origin = GTEL_ATTR_SYSFS;
     int r = gtel_card_begin(card->card, batch, &power);
-    if (r < 0 || power != GTEL_CARD_AWAKE)
+    if (r < 0 || (power != GTEL_CARD_AWAKE && !is_free(state, card->card)))
         return r;
     if (gtel_card_is_removed(card->card))
         return -ENODEV; /* the files of the device stay */
@@ -64,7 +72,8 @@ void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_f
     const struct gtel_attr_card *card = own;
     struct gtel_arena arena = {0};
     struct gtel_attr_list list = {.card = card->card, .arena = &arena};
-    if (card->card->device->is_asleep && !card->card->cards->may_wake) {
+    if (card->card->device->is_asleep && !card->card->cards->may_wake &&
+        !is_free(source, card->card)) {
         gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU, 0, asleep);
         return;
     }

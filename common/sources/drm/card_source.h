@@ -34,6 +34,7 @@ struct gtel_card_work {
     void (*diagnose)(const void *state, const void *own, struct gtel_findings *findings);
     /* Of a source that reads attributes (attr_source.h): adds what a card that is awake has. */
     void (*add)(struct gtel_attr_list *list);
+    const char *asleep; /* the driver whose attributes may be read of a card that sleeps, or NULL */
 };
 
 struct gtel_card_source {

@@ -6,7 +6,7 @@
  * job was submitted (Linux 6.11), the memory of all buffers (6.15), and clocks, of which the
  * current one is 0 while the NPU sleeps (about 6.16). Newest kernels have the clocks in freq/, too,
  * where the names used here are links. No power, no temperature. The NPU falls asleep after 10 to
- * 100 ms without a job, so that many intervals have no value.
+ * 100 ms without a job; its files are the driver's memory, or are read without waking it.
  *
  * amdxdna has sensors in hwmon only with AMD's own package (amd/xdna-driver #1324), which ask the
  * platform and not the NPU. Its load, power and clock are in the table of the APU's GPU: source
@@ -44,6 +44,7 @@ static void add(struct gtel_attr_list *list)
 
 static const struct gtel_card_work work = {
     .add = add,
+    .asleep = "intel_vpu",
     .failure = "npu: %s",
 };
 
