@@ -79,7 +79,7 @@ static const struct value_case {
     /* Lunar Lake: two GTs, media asleep; idle milliseconds grow by 125 and 1000 per second. */
     {"xe-lnl", "xe", adl, 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", "0", 1.95e9, 0},
     {"xe-lnl", "xe", adl, 0, GTEL_M_FREQUENCY_ACTUAL, "media", "1", 0, 0},
-    {"xe-lnl", "xe", adl, 0, GTEL_M_FREQUENCY_REQUESTED, "media", "1", 4e8, 0},
+    {"xe-lnl", "xe", adl, 0, GTEL_M_FREQUENCY_REQUESTED, "media", "1", 0, ABSENT}, /* it sleeps */
     {"xe-lnl", "xe", adl, 2000, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0", 700.25, 0},
     {"xe-lnl", "xe", adl, 2000, GTEL_M_FREQUENCY_IDLE_TIME, "media", "1", 902, 0},
     {"xe-lnl", "xe", adl, 0, GTEL_M_GPU_FREQUENCY, "", "", 1.95e9, 0},

@@ -90,8 +90,40 @@ static void check(const struct expected *want)
     machine_done(&machine);
 }
 
+/*
+ * Limits are asked of the firmware: a new one shows within a minute, and a failure at the read
+ * itself. The requested clock is read while the GT is awake, up to 2 s.
+ */
+static void test_rare(void)
+{
+    static const char text[] =
+        XE "file " GT "gtidle/idle_status\n| gt-c0\nfile " GT "freq0/cur_freq\n| 900\n"
+           "file " GT "freq0/max_freq\n| 2850\n"
+           "at 2s\nfile " GT "gtidle/idle_status\n| gt-c6\nfile " GT "freq0/max_freq\n| 2000\n"
+           "at 100s\nerror " GT "freq0/max_freq EIO\n"
+           "at 121s\nfile " GT "freq0/max_freq\n| 1800\nend\n";
+    struct machine machine;
+    test_label = "rare";
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int t = 0; t < 125; t++) {
+        double want = t < 60 ? 2850e6 : t < 120 ? 2000e6 : t == 120 ? -1 : 1800e6;
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_reading *got =
+            machine_find(&machine, NULL, GTEL_M_FREQUENCY_MAX, "graphics", "0");
+        CHECK_NEAR(got ? gtel_reading_number(got) : -1, want, 0);
+        got = machine_find(&machine, NULL, GTEL_M_FREQUENCY_REQUESTED, "graphics", "0");
+        CHECK_NEAR(got ? gtel_reading_number(got) : -1, t < 2 ? 900e6 : -1, 0);
+        CHECK_INT(machine.batch.failed[0], t == 120);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 int main(void)
 {
+    test_rare();
     for (size_t i = 0; i < GTEL_ARRAY_LEN(expected); i++)
         check(&expected[i]);
     return test_result();

@@ -271,6 +271,10 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
         /* A flag is 0 or 1; no clock in MHz has more than 32 bits. */
         if (value > (attr->kind.form == GTEL_ATTR_FLAG ? 1 : UINT32_MAX))
             return -ERANGE;
+        if (attr->kind.form == GTEL_ATTR_RARE) {
+            attr->state.reported_plus_1 = (uint64_t)scaled + 1;
+            attr->state.counter.last_ns = sample->batch->t_ns;
+        }
         put_u64(sample, attr, (uint64_t)scaled);
         return 0;
     }
@@ -316,11 +320,22 @@ static bool is_unavailable(const struct gtel_attr_sample *sample, const struct g
                                           strcmp(sample->card->drm.driver, "amdgpu") == 0);
 }
 
+/* A little less than a minute, so that a clock's jitter does not skip a gather. */
+static const uint64_t rare_ns = 59500000000;
+
 static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
     char buf[GTEL_FS_TEXT_MAX];
     const struct gtel_env *env = sample->card->cards->env;
+    struct gtel_attr_state *state = &attr->state;
     struct gtel_str text;
+    if (attr->kind.form == GTEL_ATTR_RARE) {
+        if (state->reported_plus_1 > 0 && sample->batch->t_ns - state->counter.last_ns < rare_ns) {
+            put_u64(sample, attr, state->reported_plus_1 - 1);
+            return 0;
+        }
+        state->reported_plus_1 = 0;
+    }
     if (gtel_attr_is_kept(attr)) /* what was read before it may have taken long */
         sample->batch->t_ns = gtel_env_now(env);
     int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
@@ -333,8 +348,8 @@ static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
         r = parse(sample, attr, text);
     /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
     if (r == -EAGAIN && attr->kind.form == GTEL_ATTR_FAN) {
-        if (attr->state.reported_plus_1 > 0)
-            put_u64(sample, attr, attr->state.reported_plus_1 - 1);
+        if (state->reported_plus_1 > 0)
+            put_u64(sample, attr, state->reported_plus_1 - 1);
         r = 0;
     }
     return gtel_error_is_absence(r) ? 0 : r;

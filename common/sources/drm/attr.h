@@ -20,6 +20,7 @@ enum { GTEL_ATTR_DIMS = 3 }; /* at most */
 
 enum gtel_attr_form {
     GTEL_ATTR_INTEGER, /* value × scale as integer */
+    GTEL_ATTR_RARE,    /* the same, read once a minute and repeated: asking takes long, or wakes */
     GTEL_ATTR_BYTES,   /* the same of memory: any number */
     GTEL_ATTR_CLOCK,   /* the same of a clock: 0 and what no GPU reaches are no reading */
     GTEL_ATTR_FLAG,    /* 0 or 1 */
@@ -56,9 +57,10 @@ struct gtel_attr_kind {
 
 /* What an attribute remembers of earlier reads. */
 struct gtel_attr_state {
-    struct gtel_counter counter; /* of a fan: when it was read last */
+    struct gtel_counter counter; /* of a fan, or RARE: when it was read last */
     int error;                   /* of the last read */
     uint64_t reported_plus_1;    /* ENERGY, FAN: number in the file at the last sample; 0: none */
+                                 /* RARE: the value */
     uint64_t suspect_until_ns;   /* ENERGY: no reading until then */
     uint64_t suspended_ns;       /* ENERGY, FAN: how long the card had slept at the last read */
 };

@@ -184,14 +184,21 @@ static void record_idle(struct gtel_card_gts *gts, struct gtel_intel_sample *sam
  */
 static int read_attrs(struct gtel_intel_gpu *gpu, bool has_slept, struct gtel_intel_sample *sample)
 {
+    const struct gtel_batch *batch = sample->attrs.batch;
+    bool is_asleep = false; /* the GT whose state was read last */
     for (size_t i = 0; i < gpu->files.attrs.n; i++) {
         struct gtel_attr *attr = &gpu->files.attrs.attr[i];
+        size_t n = batch->n;
         bool is_idle_time = attr->kind.metric == GTEL_M_FREQUENCY_IDLE_TIME;
+        if (is_asleep && attr->kind.metric == GTEL_M_FREQUENCY_REQUESTED)
+            continue;
         if (is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->dim[1]))
             continue; /* counted there, finer, and without waking anything */
         const struct gtel_counter before = attr->state.counter;
         if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
             return -ENODEV;
+        if (attr->kind.form == GTEL_ATTR_IDLE)
+            is_asleep = batch->n > n && batch->reading[n].value.u64 != 0;
         if (is_idle_time && !has_slept)
             record_idle(&gpu->files.card->gts, sample, attr, &before);
     }

@@ -25,17 +25,19 @@ static bool is_media(struct gtel_attr_list *list, const char *dir)
 static void scan_gt(struct gtel_attr_list *list, const struct gtel_str *gt, const char *dir)
 {
     /*
-     * The state comes first: reading the requested clock wakes the GT. Idle time is milliseconds;
-     * xe extends a 32-bit counter of 1.28 µs steps at each read, so it must be read at least every
-     * 90 minutes (kernel: xe/xe_gt_idle.c). RP0, RPe, RPa and RPn are the highest, the efficient,
-     * the now achievable and the lowest clock (kernel: xe/xe_gt_freq.c).
+     * The state comes first: reading the requested clock wakes the GT, so that of one that sleeps
+     * is not read. The limits are asked of the firmware, and the GT is awake until it has answered
+     * (kernel: xe/xe_guc_pc.c, xe_guc_pc_get_min_freq). Idle time is milliseconds; xe extends a
+     * 32-bit counter of 1.28 µs steps at each read, so it must be read at least every 90 minutes
+     * (kernel: xe/xe_gt_idle.c). RP0, RPe, RPa and RPn are the highest, the efficient, the now
+     * achievable and the lowest clock (kernel: xe/xe_gt_freq.c).
      */
     static const struct gtel_attr_file files[] = {
         {"gtidle/idle_status", {GTEL_M_FREQUENCY_ASLEEP, GTEL_ATTR_IDLE, 1}},
         {"freq0/act_freq", {GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_INTEGER, 1e6}},
         {"freq0/cur_freq", {GTEL_M_FREQUENCY_REQUESTED, GTEL_ATTR_INTEGER, 1e6}},
-        {"freq0/min_freq", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_INTEGER, 1e6}},
-        {"freq0/max_freq", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_INTEGER, 1e6}},
+        {"freq0/min_freq", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_RARE, 1e6}},
+        {"freq0/max_freq", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_RARE, 1e6}},
         {"gtidle/idle_residency_ms", {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_ATTR_COUNTER, 1e-3}},
         {"freq0/rp0_freq", {GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_ATTR_CLOCK, 1e6}},
         {"freq0/rpe_freq", {GTEL_M_FREQUENCY_EFFICIENT, GTEL_ATTR_CLOCK, 1e6}},
