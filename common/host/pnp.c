@@ -28,7 +28,7 @@ static const struct gtel_dynlib_symbol get_value = {"RegGetValueW", 0, false};
 static const struct gtel_guid display_class = {
     0x4d36e968, 0xe325, 0x11ce, {0xbf, 0xc1, 0x08, 0x00, 0x2b, 0xe1, 0x03, 0x18}};
 
-/* devpkey.h: DEVPKEY_Device_BusNumber, _Address, _PowerData; _DriverVersion */
+/* devpkey.h: DEVPKEY_Device_BusNumber, _Address, _PowerData; _ProblemCode; _DriverVersion */
 #define DEVICE_PROPERTY(id)                                                                        \
     {                                                                                              \
         {0xa45c254e, 0xdf1c, 0x4efd, {0x80, 0x20, 0x67, 0xd1, 0x46, 0xa8, 0x50, 0xe0}}, id         \
@@ -36,6 +36,8 @@ static const struct gtel_guid display_class = {
 static const struct gtel_devpropkey bus_number = DEVICE_PROPERTY(23);
 static const struct gtel_devpropkey place_number = DEVICE_PROPERTY(30);
 static const struct gtel_devpropkey power_data = DEVICE_PROPERTY(32);
+static const struct gtel_devpropkey problem_code = {
+    {0x4340a6c5, 0x93fa, 0x4706, {0x97, 0x2c, 0x7b, 0x64, 0x80, 0x08, 0xa5, 0xa7}}, 3};
 static const struct gtel_devpropkey driver_version = {
     {0xa8b865dd, 0x2e3d, 0x4094, {0xad, 0x97, 0xe5, 0x93, 0xa7, 0x0c, 0x75, 0xd6}}, 3};
 
@@ -93,11 +95,19 @@ static bool read_property(const struct gtel_pnp *pnp, const struct gtel_devinfo 
            n == size;
 }
 
+/* 0 where all is well, or nothing is known of it. */
+static uint32_t problem_of(const struct gtel_pnp *pnp, const struct gtel_devinfo *info)
+{
+    uint32_t code = 0;
+    return read_property(pnp, info, &problem_code, &code, sizeof(code)) ? code : 0;
+}
+
 uint32_t gtel_pnp_power(const struct gtel_pnp *pnp, const struct gtel_devinfo *info)
 {
     struct gtel_power_data data = {0};
     bool is_known = pnp->set && read_property(pnp, info, &power_data, &data, sizeof(data)) &&
                     data.state >= GTEL_POWER_D0 && data.state <= GTEL_POWER_D3;
+    is_known = is_known && (data.state == GTEL_POWER_D0 || problem_of(pnp, info) == 0);
     return is_known ? data.state : 0;
 }
 
@@ -135,7 +145,10 @@ int gtel_pnp_get(const struct gtel_pnp *pnp, uint32_t i, struct gtel_pnp_gpu *re
     const struct gtel_str id = gtel_utf16_text(ret->id, GTEL_PNP_ID_MAX, text, sizeof(text));
     if (gtel_pci_instance_parse(id, ret->pci_id) < 0 || ret->pci_id[0] == MICROSOFT)
         return -ENOENT;
-    return read_place(pnp, ret) ? 0 : -EIO;
+    if (!read_place(pnp, ret))
+        return -EIO;
+    ret->problem = problem_of(pnp, &ret->info);
+    return ret->problem != 0 ? -ENODEV : 0;
 }
 
 bool gtel_pnp_driver_version(const struct gtel_pnp *pnp, const struct gtel_devinfo *info, char *ret,

@@ -40,6 +40,7 @@ struct gtel_pnp_gpu {
     uint16_t pci_id[2]; /* vendor and device */
     struct gtel_pci pci;
     char key[GTEL_PCI_TEXT_MAX]; /* the same in the kernel's form */
+    uint32_t problem;            /* the code of the Device Manager; 0: none is known */
     struct gtel_devinfo info;    /* in the list */
 };
 
@@ -59,10 +60,11 @@ void gtel_pnp_close(const struct gtel_env *env, struct gtel_pnp *pnp);
 int gtel_pnp_list(struct gtel_pnp *pnp);
 /*
  * The device at place i of the list. 0; 1: there are no more; -ENOENT for what is none on PCI, or a
- * part of another host's GPU (GPU-P); -EIO when that cannot be known now.
+ * part of another host's GPU (GPU-P); -ENODEV for one that Windows does not use: it is disabled, or
+ * its driver has failed; -EIO when that cannot be known now.
  */
 int gtel_pnp_get(const struct gtel_pnp *pnp, uint32_t i, struct gtel_pnp_gpu *ret);
-/* 1 is D0 … 4 is D3; 0: the device is no more, or its state is not known. */
+/* 1 is D0 … 4 is D3; 0: the device is no more, is not used, or its state is not known. */
 uint32_t gtel_pnp_power(const struct gtel_pnp *pnp, const struct gtel_devinfo *info);
 /* The device's version of its driver into ret; false: not known. */
 bool gtel_pnp_driver_version(const struct gtel_pnp *pnp, const struct gtel_devinfo *info, char *ret,

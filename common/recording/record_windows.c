@@ -5,6 +5,7 @@
 #include "host/fs.h"
 #include "parse/utf16.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -213,6 +214,9 @@ static void ask_device(const struct gtel_record_windows *windows, size_t device,
     put_number(windows, device, BUS, gpu->pci.domain << 8 | gpu->pci.bus);
     put_number(windows, device, PLACE, (uint32_t)gpu->pci.device << 16 | gpu->pci.function);
     put_number(windows, device, POWER, power);
+    if (gpu->problem != 0)
+        put(windows, WORDS("SetupDiGetDevicePropertyW %zu problem", device),
+            WORDS("%" PRIu32, gpu->problem));
     if (gtel_pnp_driver_version(pnp, &gpu->info, version, sizeof(version)))
         put(windows, WORDS("SetupDiGetDevicePropertyW %zu %d", device, VERSION), version);
     put_size(windows, &gpu->info);
@@ -264,7 +268,8 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
     int got = 0;
     for (uint32_t i = 0; got != 1; i++) {
         got = gtel_pnp_get(&windows->pnp, i, &gpu);
-        size_t device = got == 0 ? number_of(windows, &gpu) : GTEL_RECORD_WINDOWS_MAX;
+        bool is_gpu = got == 0 || got == -ENODEV;
+        size_t device = is_gpu ? number_of(windows, &gpu) : GTEL_RECORD_WINDOWS_MAX;
         if (device == GTEL_RECORD_WINDOWS_MAX)
             continue;
         is_there[device] = true;

@@ -100,6 +100,22 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     return label(wddm, registry, gpu) ? 0 : 1;
 }
 
+/*
+ * A GPU that Windows has and does not use is down, unless somebody has disabled it (cfg.h,
+ * CM_PROB_DISABLED): that one is not there.
+ */
+static void add_failed(const struct gtel_wddm *wddm, struct gtel_registry *registry,
+                       const struct gtel_pnp_gpu *pnp)
+{
+    enum { DISABLED = 22 };
+    struct gtel_str key = gtel_str_of(pnp->key);
+    struct gtel_device *device = gtel_registry_find(registry, key);
+    if (device || pnp->problem == DISABLED || gtel_registry_add(registry, key, &device) < 0)
+        return;
+    (void)gtel_cards_label_pnp(&wddm->pnp, registry, device, pnp, true);
+    gtel_registry_lost(registry, device);
+}
+
 static void drop(struct gtel_wddm *wddm, struct gtel_registry *registry, size_t i)
 {
     struct gtel_wddm_gpu *gpu = wddm->gpu[i];
@@ -127,6 +143,8 @@ int gtel_wddm_find(struct gtel_wddm *wddm, struct gtel_registry *registry)
         int r = gpu ? add(wddm, registry, gpu) : 0;
         if (got == 0 && !gpu && wddm->n < GTEL_WDDM_GPUS_MAX)
             r = -ENOMEM;
+        if (got == -ENODEV)
+            add_failed(wddm, registry, &found.pnp);
         is_whole = is_whole && r == 0 && got != -EIO;
         result = result == 0 && r < 0 ? r : result;
     }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,11 +191,27 @@ static void diagnose_gpu(const struct gtel_wddm *wddm, const struct gtel_wddm_gp
         diagnose_engines(gpu, findings);
 }
 
+/* GPUs that are down, as of the last search. */
+static void diagnose_failed(const struct gtel_wddm *wddm, const struct gtel_registry *registry,
+                            struct gtel_findings *findings)
+{
+    struct gtel_pnp_gpu pnp;
+    int got = 0;
+    for (uint32_t i = 0; got != 1; i++) {
+        got = gtel_pnp_get(&wddm->pnp, i, &pnp);
+        const struct gtel_device *device = gtel_registry_find(registry, gtel_str_of(pnp.key));
+        const struct gtel_finding_place at = {findings, device, GTEL_MEASUREMENT_GPU};
+        if (got == -ENODEV && device)
+            gtel_finding_say(&at, pnp.key, "see the GPU's state in the Device Manager",
+                             "Windows does not use this GPU: code %" PRIu32, pnp.problem);
+    }
+}
+
 static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct gtel_wddm *wddm = state;
-    (void)registry;
     diagnose_calls(wddm, findings);
+    diagnose_failed(wddm, registry, findings);
     for (size_t i = 0; i < wddm->n; i++)
         if (wddm->gpu[i]->device)
             diagnose_gpu(wddm, wddm->gpu[i], findings);

@@ -13,6 +13,7 @@
  *     call SetupDiGetDevicePropertyW N 23 = 3                   bus
  *     call SetupDiGetDevicePropertyW N 30 = 0x10000             device and function
  *     call SetupDiGetDevicePropertyW N 32 = 1                   power state: 1 is D0 … 4 is D3
+ *     call SetupDiGetDevicePropertyW N problem = 43             code of the Device Manager
  *     call SetupDiGetDevicePropertyW N 3 = 32.0.101.6734        version of its driver
  *     call SetupDiGetDeviceInterfaceDetailW N = \\?\PCI#VEN_…   the interface's name
  *     call D3DKMTOpenAdapterFromDeviceName N = 0xF814           the low half of its LUID
@@ -180,12 +181,16 @@ static int32_t answer_SetupDiGetDevicePropertyW(struct gtel_devinfo *device,
     struct gtel_str text;
     uint64_t number;
     struct gtel_power_data power = {.size = sizeof(power)};
+    bool is_problem = property->set.a == 0x4340a6c5;
+    bool is_version = property->id == 3 && !is_problem;
     (void)snprintf(key, sizeof(key), "SetupDiGetDevicePropertyW %u %" PRIu32, device_of(device),
                    property->id);
+    if (is_problem)
+        (void)snprintf(key, sizeof(key), "SetupDiGetDevicePropertyW %u problem", device_of(device));
     if (!is_device(device_of(device), &text) || !ask(key, &text))
         return 0;
-    *ret_type = property->id == 3 ? 0x12 : property->id == 32 ? 0x1003 : 0x7; /* devpropdef.h */
-    if (property->id == 3) {
+    *ret_type = is_version ? 0x12 : property->id == 32 ? 0x1003 : 0x7; /* devpropdef.h */
+    if (is_version) {
         *ret_size = (uint32_t)(text.n + 1) * 2;
         return put_units(text, ret, size / 2);
     }
