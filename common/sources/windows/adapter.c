@@ -177,14 +177,21 @@ static void describe_modes(const struct gtel_wddm *wddm, struct gtel_wddm_adapte
                        version / 1000, version % 1000 / 100, schedules);
 }
 
-static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
+bool gtel_wddm_is_invented(const struct gtel_wddm_gpu *gpu, uint64_t bytes)
 {
+    return gpu->pnp.pci_id[0] == GTEL_PNP_INTEL && gpu->pnp.pci.bus == 0 && bytes >> 31 == 0;
+}
+
+static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)
+{
+    struct gtel_wddm_adapter *adapter = &gpu->adapter;
     struct gtel_kmt_segment_size size = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     struct gtel_kmt_adapter_perf_caps caps = {0};
     int r = query_info(wddm, adapter, GTEL_KMT_SEGMENT_SIZE, &size, sizeof(size));
     note(adapter, r);
     if (r == 0) {
-        adapter->total[DEDICATED] = known(size.dedicated);
+        bool is_none = gtel_wddm_is_invented(gpu, size.dedicated);
+        adapter->total[DEDICATED] = is_none ? 0 : known(size.dedicated);
         adapter->total[SHARED] = known(size.shared);
     }
     r = query_info(wddm, adapter, GTEL_KMT_ADAPTER_PERF_CAPS, &caps, sizeof(caps));
@@ -235,7 +242,7 @@ void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *
             gtel_wddm_adapter_close(wddm, gpu);
             adapter->state = GTEL_WDDM_NO_GPU;
         } else {
-            describe(wddm, adapter);
+            describe(wddm, gpu);
         }
     }
     if (adapter->error < 0)

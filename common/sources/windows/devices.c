@@ -96,7 +96,8 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     if (r < 0)
         return r;
     uint64_t size = gtel_pnp_registry_size(&wddm->pnp, &gpu->pnp.info);
-    gpu->registry_size = size > 0 ? size : gpu->registry_size;
+    if (size > 0 && !gtel_wddm_is_invented(gpu, size))
+        gpu->registry_size = size;
     return label(wddm, registry, gpu) ? 0 : 1;
 }
 

@@ -105,6 +105,12 @@ void gtel_wddm_forget(struct gtel_wddm *wddm);
 /* Opens what is not open, unless that has just failed; adapter.error has the reason. */
 void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
 void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
+/*
+ * Whether a size is none: Intel's processors have no memory of their own, and their driver reports
+ * some for old programs (Intel: FAQ for graphics memory on Windows 10). Its cards have 4 GiB or
+ * more, in virtual machines on bus 0, too.
+ */
+bool gtel_wddm_is_invented(const struct gtel_wddm_gpu *gpu, uint64_t bytes);
 /* 0, or -ENODEV when the adapter is no more. */
 int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
                              struct gtel_batch *batch);

@@ -95,7 +95,8 @@ static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct 
         } else if (gtel_str_starts(line, name)) {
             model = gtel_str_skip(line, name.n);
         } else if (gtel_str_starts(line, ram) && gpu) {
-            gpu->wmi_size = size_of(wmi, gtel_str_skip(line, ram.n));
+            uint64_t bytes = size_of(wmi, gtel_str_skip(line, ram.n));
+            gpu->wmi_size = gtel_wddm_is_invented(gpu, bytes) ? 0 : bytes;
             /* where Plug and Play has no name of it */
             gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, model);
             gpu = NULL;
