@@ -10,6 +10,7 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,12 +126,15 @@ static void test_left_alone(void)
 #define HUGE_UNITS "184467440737095516" /* of 100 ns: the most that is a number of ns */
 #define MORE_UNITS "184467440737095517"
 
+/* When a process started, s seconds after the first gather: units of 100 ns since 1601. */
+#define START(s) (UINT64_C(134116992000000000) + UINT64_C(10000000) * (s))
+
 /* What a process has worked on a render engine of the one GPU, each second; NULL: it has nothing.
  */
 static const struct work_case {
     const char *label;
     const char *units[4]; /* of 100 ns */
-    unsigned start[4];    /* ticks: another process when it is another one */
+    uint64_t start[4];    /* another process when it is another one */
     double share[4];      /* of the process; -1: not known */
     double busy[4];       /* of the engine, beside 10 % by another process: 1 at most */
 } works[] = {
@@ -154,6 +158,36 @@ static const struct work_case {
      {50, 50, 50, 50},
      {-1, -1, 0.5, 0},
      {-1, -1, 0.6, 0.1}},
+    {"starts in between and works",
+     {NULL, "2000000", "5000000", "5000000"},
+     {0, START(0) + 2, START(0) + 2, START(0) + 2},
+     {-1, 0.2, 0.3, 0},
+     {-1, 0.3, 0.4, 0.1}},
+    {"starts just before the last gather",
+     {NULL, "2000000", "5000000", "5000000"},
+     {0, START(0), START(0), START(0)},
+     {-1, -1, 0.3, 0},
+     {-1, -1, 0.4, 0.1}},
+    {"starts in this moment",
+     {NULL, "2000000", "5000000", "5000000"},
+     {0, START(1), START(1), START(1)},
+     {-1, 0.2, 0.3, 0},
+     {-1, 0.3, 0.4, 0.1}},
+    {"starts later, by another clock",
+     {NULL, "2000000", "5000000", "5000000"},
+     {0, START(1) + 1, START(1) + 1, START(1) + 1},
+     {-1, -1, 0.3, 0},
+     {-1, -1, 0.4, 0.1}},
+    {"did more than it had time for",
+     {NULL, "10500001", "10500001", "10500001"},
+     {0, START(0) + 2, START(0) + 2, START(0) + 2},
+     {-1, -1, 0, 0},
+     {-1, -1, 0.1, 0.1}},
+    {"its number is used again, in between",
+     {"1000000", "2000000", "3000000", "4000000"},
+     {50, 50, START(1) + 2, START(1) + 2},
+     {-1, 0.1, 0.3, 0.1},
+     {-1, 0.2, 0.4, 0.2}},
     {"its number is used again",
      {"1000000", "2000000", "3000000", "4000000"},
      {50, 50, 60, 60},
@@ -189,7 +223,7 @@ static void put_work(const struct work_case *work)
     for (unsigned t = 0; t < 4; t++) {
         if (t > 0)
             put("at %us\n", t);
-        put("file proc/5/stat\n| 5 (this.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 %u\n",
+        put("file proc/5/stat\n| 5 (this.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 %" PRIu64 "\n",
             work->start[t]);
         put(ENGINES "| clock %u000000000\n", 100 + t);
         for (unsigned i = 0; i < 3; i++) {

@@ -80,6 +80,8 @@ struct gpu {
     uint64_t luid;
     const struct gtel_device *device;
     double engines[GTEL_ENGINE_KINDS]; /* alike ones, as wddm reports them; 0: not known */
+    uint32_t counted;                  /* classes whose running time source wddm reports */
+    uint32_t counted_before;           /* in the last gather */
 };
 
 struct state {
@@ -93,6 +95,8 @@ struct state {
     struct gtel_share_clock clock;
     enum gtel_share_span span;
     uint64_t dt_ns;
+    uint64_t wall_ns; /* of this gather, and of the one before */
+    uint64_t wall_before_ns;
     uint64_t gather;
     struct instance *instance; /* those of the last gathers: see drop_ended */
     size_t instances;
@@ -276,13 +280,21 @@ static struct engine *engine_of(struct state *state, struct instance *instance)
     state->engine[i] = (struct engine){.luid = instance->name.luid,
                                        .adapter = instance->name.adapter,
                                        .engine = instance->name.engine,
-                                       .kind = GTEL_ENGINE_KIND_OTHER};
+                                       .kind = instance->kind};
     return &state->engine[i];
+}
+
+/* Whether a process started since the last gather; Windows counts 100 ns since 1601. */
+static bool is_born(const struct state *state, uint64_t start)
+{
+    static const uint64_t year_1970 = 116444736000000000;
+    uint64_t units = start > year_1970 ? start - year_1970 : 0;
+    return units >= state->wall_before_ns / 100 + 1 && units <= state->wall_ns / 100;
 }
 
 /*
  * The share of the interval; below 0: not known. It is not known of work that was not there before,
- * or whose process may be another one by now, unless it has never worked.
+ * or whose process may be another one by now, unless it has never worked, or started in between.
  */
 static double measure(const struct state *state, struct instance *instance, uint64_t start,
                       const struct gtel_perf_instance *raw)
@@ -301,8 +313,11 @@ static double measure(const struct state *state, struct instance *instance, uint
     instance->value = -1;
     if (units > most)
         return -1;
-    bool is_idle = instance->share.kind == GTEL_SHARE_NONE && units == 0 && is_whole;
-    if (gtel_share_feed(&instance->share, &sample, state->dt_ns, &value) == 0 || is_idle)
+    bool is_new = instance->share.kind == GTEL_SHARE_NONE && is_whole;
+    int r = is_new && (units == 0 || is_born(state, start))
+                ? gtel_share_born(&instance->share, &sample, state->dt_ns, 0, &value)
+                : gtel_share_feed(&instance->share, &sample, state->dt_ns, &value);
+    if (r == 0)
         instance->value = value;
     return instance->value;
 }
@@ -313,7 +328,6 @@ static void add_work(struct state *state, struct instance *instance,
     struct user *user = user_of(state, instance);
     struct engine *engine = engine_of(state, instance);
     double value = measure(state, instance, user->process.start, raw);
-    engine->kind = instance->kind;
     if (value < 0) {
         engine->used = NAN;
         user->has_unknown_work = true;
@@ -409,6 +423,8 @@ static int read_engines(struct state *state)
         forget(state);
         return r;
     }
+    state->wall_before_ns = state->wall_ns;
+    state->wall_ns = state->env->ops->wall_ns(state->env->arg);
     state->span =
         gtel_share_tick(&state->clock, set.clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
     read_instances(state, &set);
@@ -440,8 +456,11 @@ static bool find_gpus(struct state *state, const struct gtel_registry *registry)
     state->gpus = 0;
     for (size_t i = 0; i < registry->n && state->gpus < GPUS_MAX; i++) {
         const struct gtel_device *device = registry->device[i];
-        if (device->luid != 0 && device->is_present && !device->is_left_alone)
-            state->gpu[state->gpus++] = (struct gpu){.luid = device->luid, .device = device};
+        if (device->luid == 0 || !device->is_present || device->is_left_alone)
+            continue;
+        struct gpu *gpu = &state->gpu[state->gpus++];
+        uint32_t before = gpu->luid == device->luid ? gpu->counted : 0;
+        *gpu = (struct gpu){.luid = device->luid, .device = device, .counted_before = before};
     }
     return state->gpus > 0;
 }
@@ -453,12 +472,17 @@ static void find_engines(struct state *state, const struct gtel_batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
-        if (reading->metric != GTEL_M_ENGINE_CAPACITY)
+        bool is_time = reading->metric == GTEL_M_ENGINE_BUSY_TIME && reading->dim[1].n == 0;
+        if (reading->metric != GTEL_M_ENGINE_CAPACITY && !is_time)
             continue;
-        for (size_t k = 0; k < state->gpus; k++)
-            if (state->gpu[k].device == reading->device)
-                state->gpu[k].engines[gtel_engine_kind_of(reading->dim[0])] =
-                    gtel_reading_number(reading);
+        enum gtel_engine_kind kind = gtel_engine_kind_of(reading->dim[0]);
+        for (size_t k = 0; k < state->gpus; k++) {
+            struct gpu *gpu = &state->gpu[k];
+            if (gpu->device == reading->device && is_time)
+                gpu->counted |= 1u << kind;
+            else if (gpu->device == reading->device)
+                gpu->engines[kind] = gtel_reading_number(reading);
+        }
     }
 }
 
@@ -481,7 +505,10 @@ static double share_of(const struct gpu *gpu, size_t kind, double sum, double mo
     return share < 1 ? share : 1;
 }
 
-/* All classes or none: the busiest of a part of them would be no value of the GPU. */
+/*
+ * All classes or none: the busiest of a part of them would be no value of the GPU. What is not
+ * known of a class whose use source wddm has is left to that.
+ */
 static void report_engines(const struct state *state, const struct gpu *gpu,
                            struct gtel_batch *batch)
 {
@@ -492,14 +519,15 @@ static void report_engines(const struct state *state, const struct gpu *gpu,
         const struct engine *engine = &state->engine[i];
         if (engine->luid != gpu->luid)
             continue;
-        if (isnan(engine->used))
-            return;
         known |= 1u << engine->kind;
         sum[engine->kind] += engine->used;
         most[engine->kind] = engine->used > most[engine->kind] ? engine->used : most[engine->kind];
     }
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
-        if ((known >> kind & 1) != 0)
+        if (isnan(sum[kind]) && (gpu->counted & gpu->counted_before & 1u << kind) == 0)
+            return;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        if ((known >> kind & 1) != 0 && !isnan(sum[kind]))
             gtel_batch_f64(batch, gpu->device, GTEL_M_ENGINE_BUSY,
                            gtel_engine_kind_name((enum gtel_engine_kind)kind),
                            share_of(gpu, kind, sum[kind], most[kind]));
