@@ -483,6 +483,10 @@ static void test_logs(void)
         {"call zesTemperatureGetState 1 0 = !0x7ffffffe\ncall zesFanGetState 1 0 0 = !0x78000006\n",
          "sysman: 0000:03:00.0: 2 readings failed, first zesTemperatureGetState with code "
          "0x7ffffffe"},
+        /* Of what has answered before, it is a failure, too. */
+        {"call zesTemperatureGetState 1 0 = !0x78000004\n",
+         "sysman: 0000:03:00.0: 1 readings failed, first zesTemperatureGetState with code "
+         "0x7ffffffe"},
         {"call zesMemoryGetBandwidth 1 0 = !0x7ffffffe\n",
          "sysman: 0000:03:00.0: 1 readings failed, first zesMemoryGetBandwidth with code "
          "0x7ffffffe"},

@@ -57,12 +57,17 @@ static enum gtel_answer ask_part(struct gtel_sysman_pass *pass, const struct gte
                                  struct gtel_sysman_part *part)
 {
     union gtel_sysman_answer *got = &part->ask[row->ask].got;
+    uint32_t *last = &part->ask[row->ask].code;
     uint32_t code =
         row->get ? row->get(pass, part, got)
                  : gtel_sysman_get(pass->sysman, &row->call, part->handle, NULL, got, sizeof(*got));
     if (code == GTEL_ZE_SUCCESS && row->read)
         code = row->read(pass, part, got);
-    return gtel_sysman_record(pass, &part->ask[row->ask].code, row->call.name, code);
+    /* Under Windows it is also every failure of the kernel (compute-runtime, KmdSysManager). */
+    if (code == GTEL_ZE_INVALID_ARGUMENT && *last != GTEL_ZE_NOT_ASKED &&
+        gtel_answer_of(*last) != GTEL_ANSWER_ABSENT)
+        code = GTEL_ZE_UNKNOWN; /* what has answered before is not absent */
+    return gtel_sysman_record(pass, last, row->call.name, code);
 }
 
 /* The next time, by how many parts gave each answer. */
