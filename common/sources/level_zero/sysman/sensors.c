@@ -3,6 +3,7 @@
 #include "sources/level_zero/sysman/rows.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- temperature: degrees Celsius ---- */
 
@@ -20,10 +21,12 @@ GTEL_SYSMAN_READ(temperature)
         return GTEL_ZE_NO_VALUE;
     gtel_sysman_add_f64(pass, GTEL_M_TEMPERATURE, &place, got->celsius);
     /*
-     * Only xe fills it in, of all sensors from the same file: that of the package's temperature at
-     * which the GPU is shut down (compute-runtime: sysman, LinuxTemperatureImp).
+     * Of xe it is, for all sensors, the package's temperature at which the GPU is shut down
+     * (compute-runtime: sysman, LinuxTemperatureImp); of i915 none; under Windows the highest that
+     * its driver supports, whatever that is (WddmTemperatureImp, MaxTempSupported).
      */
-    if (part->type == GTEL_ZES_TEMP_GPU && is_temperature(max) && max > 0)
+    if (strcmp(pass->gpu->card->drm.driver, "xe") == 0 && part->type == GTEL_ZES_TEMP_GPU &&
+        is_temperature(max) && max > 0)
         gtel_sysman_add_f64(pass, GTEL_M_TEMPERATURE_EMERGENCY, &place, max);
     return GTEL_ZE_SUCCESS;
 }
