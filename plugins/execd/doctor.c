@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "execd/doctor_fix.h"
 #include "host/drm.h"
+#include "host/pnp.h"
 #include "lanes/channel.h"
 #include "lanes/group.h"
 
@@ -434,8 +435,11 @@ static void write_device(struct report *report, const struct gtel_device *device
         if (is_group_of_gpu(group) && !write_group(report, device, group))
             gtel_buf_printf(&rest, "%s%s", rest.n > 0 ? ", " : "", group_name(group));
     if (rest.n > 0) {
+        const char *asleep =
+            gtel_pnp_word(report->doctor->env, "not read while the GPU sleeps",
+                          "not read while the GPU sleeps (--wake=always wakes it)");
         gtel_buf_printf(&rest, ": %s",
-                        seen->is_asleep ? "not read while the GPU sleeps (--wake=always wakes it)"
+                        seen->is_asleep ? asleep
                                         : "no source reports it for this GPU, or there is nothing "
                                           "to report now");
         put_row(report->out, "others", "no", &rest);
