@@ -63,12 +63,23 @@ static void put_value(struct gtel_perf_instance *instance, uint64_t id, uint64_t
 
 /* ---- the buffer ---- */
 
+/* A name ends at its NUL. Behind that the block is filled up to 8 bytes, with anything. */
+static struct gtel_str name_of(struct gtel_str header)
+{
+    enum { LAST = 4 }; /* units: the NUL and the fill */
+    struct gtel_str name = gtel_str_skip(header, BLOCK_HEADER);
+    for (size_t i = name.n / 2 > LAST ? name.n / 2 - LAST : 0; i < name.n / 2; i++)
+        if (name.p[2 * i] == 0 && name.p[2 * i + 1] == 0)
+            return gtel_str_head(name, 2 * i);
+    return name;
+}
+
 static bool cut_instance(struct gtel_str *rest, struct gtel_str ids, struct gtel_perf_instance *ret)
 {
     struct gtel_str header;
     if (!cut(rest, BLOCK_HEADER, 0, &header))
         return false;
-    ret->name = (struct gtel_str){header.p + BLOCK_HEADER, header.n - BLOCK_HEADER};
+    ret->name = name_of(header);
     for (size_t at = 0; at < ids.n; at += 4) {
         struct gtel_str data;
         if (!cut(rest, BLOCK_HEADER, 4, &data))

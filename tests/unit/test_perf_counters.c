@@ -244,6 +244,27 @@ static void test_names(void)
     CHECK(gtel_str_ends(got, GTEL_STR("xx\n1:2 a?b??\n1:3 \n")));
 }
 
+/* What stands between a name and the next block is none of it, whatever it is. */
+static void test_fill(void)
+{
+    static const char *const names[] = {"pid_1", "pid_12", "pid_123", "pid_1234", "a", ""};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
+        struct perf_buffer buffer = {.p = bytes, .size = sizeof(bytes)};
+        struct gtel_perf_set set;
+        struct gtel_perf_instance got;
+        size_t n = strlen(names[i]);
+        perf_buffer_begin(&buffer, 1, 0, 1);
+        size_t start = buffer.n + 8;
+        perf_buffer_add(&buffer, names[i], (const uint64_t[]){1});
+        for (size_t at = start + 2 * (n + 1); at % 8 != 0; at++)
+            bytes[at] = 0x5a;
+        CHECK_INT(gtel_perf_begin((struct gtel_str){(char *)bytes, buffer.n}, &set), 0);
+        CHECK(gtel_perf_next(&set, &got));
+        CHECK_INT(got.name.n, 2 * n);
+        CHECK_INT(got.value[1], 1);
+    }
+}
+
 int main(void)
 {
     test_lines();
@@ -254,5 +275,6 @@ int main(void)
     test_changes();
     test_widths();
     test_names();
+    test_fill();
     return test_result();
 }
