@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* In the folder of the system, and as recorded machines play it (host/pnp.c). */
@@ -142,21 +141,17 @@ static void diagnose_calls(const struct gtel_wddm *wddm, struct gtel_findings *f
     }
 }
 
+/* Worth a word where nothing else says how busy the GPU is. */
 static void diagnose_engines(const struct gtel_wddm_gpu *gpu, struct gtel_findings *findings)
 {
-    const struct gtel_wddm_adapter *adapter = &gpu->adapter;
-    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        char what[64];
-        bool has_all = true;
-        for (uint32_t i = 0; i < adapter->nodes; i++)
-            has_all = has_all && (adapter->node[i].kind != kind || adapter->node[i].has_moved);
-        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
-        (void)snprintf(what, sizeof(what), "running time of %.*s", GTEL_STR_ARG(name));
-        const char *const text[3] = {
-            what, "it has not moved: the engine did nothing, or the driver does not count", NULL};
-        if (!has_all) /* worth a word where nothing else says how busy the GPU is */
+    static const char *const still[3] = {
+        "running time of some engines",
+        "it has not moved: they did nothing, or the driver does not count", NULL};
+    for (uint32_t i = 0; i < gpu->adapter.nodes; i++) {
+        const struct gtel_wddm_node *node = &gpu->adapter.node[i];
+        if (node->kind != GTEL_ENGINE_KINDS && !node->has_moved)
             gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE,
-                                  GTEL_M_GPU_BUSY, 0, text);
+                                  GTEL_M_GPU_BUSY, 0, still);
     }
 }
 
