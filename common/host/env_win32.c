@@ -35,13 +35,11 @@ static struct {
 
 static BOOL CALLBACK find_precise(INIT_ONCE *once, void *arg, void **ret)
 {
-    HMODULE library = GetModuleHandleW(L"kernelbase.dll");
-    FARPROC function =
-        library ? GetProcAddress(library, "QueryUnbiasedInterruptTimePrecise") : NULL;
     (void)once;
     (void)arg;
     (void)ret;
-    memcpy(&precise.call, &function, sizeof(function));
+    (void)gtel_win32_function(L"kernelbase.dll", "QueryUnbiasedInterruptTimePrecise",
+                              &precise.call);
     return TRUE;
 }
 

@@ -75,12 +75,12 @@ char *gtel_win32_utf8(const wchar_t *text)
 
 /* ---- facts ---- */
 
-/* A function of a library of the system's, which stays loaded; NULL: none. Its type is for the
- * caller to know. */
-static FARPROC system_function(const wchar_t *library, const char *name)
+bool gtel_win32_function(const wchar_t *library, const char *name, void *ret)
 {
     HMODULE module = LoadLibraryExW(library, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-    return module ? GetProcAddress(module, name) : NULL;
+    FARPROC function = module ? GetProcAddress(module, name) : NULL;
+    memcpy(ret, &function, sizeof(function));
+    return function != NULL;
 }
 
 /* GetVersionEx says what the program is made for; this what it runs on (wdm.h, RtlGetVersion). */
@@ -88,9 +88,7 @@ static int write_version(char *ret, size_t size)
 {
     LONG(WINAPI * get)(OSVERSIONINFOW *);
     OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof(version)};
-    FARPROC function = system_function(L"ntdll.dll", "RtlGetVersion");
-    memcpy(&get, &function, sizeof(get));
-    if (!function || get(&version) != 0)
+    if (!gtel_win32_function(L"ntdll.dll", "RtlGetVersion", &get) || get(&version) != 0)
         return 0;
     return snprintf(ret, size, "Version: %lu.%lu.%lu\n", version.dwMajorVersion,
                     version.dwMinorVersion, version.dwBuildNumber);
@@ -103,9 +101,8 @@ static int write_user(char *ret, size_t size)
     enum { SAM_COMPATIBLE = 2 };
     wchar_t name[256];
     ULONG length = sizeof(name) / sizeof(name[0]);
-    FARPROC function = system_function(L"secur32.dll", "GetUserNameExW");
-    memcpy(&get, &function, sizeof(get));
-    char *user = function && get(SAM_COMPATIBLE, name, &length) ? gtel_win32_utf8(name) : NULL;
+    bool is_there = gtel_win32_function(L"secur32.dll", "GetUserNameExW", &get);
+    char *user = is_there && get(SAM_COMPATIBLE, name, &length) ? gtel_win32_utf8(name) : NULL;
     int n = user ? snprintf(ret, size, "User: %s\n", user) : 0;
     free(user);
     return n;
@@ -115,9 +112,9 @@ static int write_user(char *ret, size_t size)
 static int write_administrator(char *ret, size_t size)
 {
     BOOL(WINAPI * is)(void);
-    FARPROC function = system_function(L"shell32.dll", "IsUserAnAdmin");
-    memcpy(&is, &function, sizeof(is));
-    return function ? snprintf(ret, size, "Administrator: %s\n", is() ? "yes" : "no") : 0;
+    return gtel_win32_function(L"shell32.dll", "IsUserAnAdmin", &is)
+               ? snprintf(ret, size, "Administrator: %s\n", is() ? "yes" : "no")
+               : 0;
 }
 
 int gtel_win32_facts(char *ret, size_t size)
