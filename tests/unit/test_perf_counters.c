@@ -70,7 +70,7 @@ static void test_lines(void)
         CHECK_INT(got.has, lines[i].has);
         CHECK(got.value[1] == lines[i].first);
     }
-    test_label = NULL;
+    test_label = "";
 }
 
 static void test_clock(void)
@@ -211,7 +211,7 @@ static void test_changes(void)
         CHECK_INT(print(&buffer, buffer.n, &got), changes[i].rc);
         CHECK_INT(got.n, 0);
     }
-    test_label = NULL;
+    test_label = "";
 }
 
 /* The first value stands behind a header of 8 bytes and a name of 42 units, a NUL and a fill. */
