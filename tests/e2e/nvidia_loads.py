@@ -233,18 +233,21 @@ def try_fault(gathers, program):
 
 
 def links_of(gathers):
-    """{(GPU, field): bytes} of a gather that has single links, which are read each minute."""
+    """{(GPU, field): bytes} of two GPUs, each of its next gather that has single links: those are
+    read each minute, and the GPUs take turns."""
+    found = {}
     for _ in range(70):
         lines = gathers.gather()[0]
-        if values(lines, "gpu_fabric", "tx_bytes"):
+        have = {tags["gpu"] for head, tags, fields in lines
+                if head == "gpu_fabric" and "tx_bytes" in fields} - {gpu for gpu, _ in found}
+        for head, tags, fields in lines:
+            for field in ("links_rx_bytes", "links_tx_bytes", "rx_bytes", "tx_bytes"):
+                if head in ("gpu", "gpu_fabric") and field in fields and tags["gpu"] in have:
+                    key = (tags["gpu"], field)
+                    found[key] = found.get(key, 0) + fields[field]
+        if len({gpu for gpu, _ in found}) == 2:
             break
         time.sleep(1)
-    found = {}
-    for head, tags, fields in lines:
-        for field in ("links_rx_bytes", "links_tx_bytes", "rx_bytes", "tx_bytes"):
-            if head in ("gpu", "gpu_fabric") and field in fields:
-                key = (tags["gpu"], field)
-                found[key] = found.get(key, 0) + fields[field]
     return found
 
 
