@@ -509,6 +509,16 @@ static void test_link(void)
                    cases[i].gen > 0 ? (double)cases[i].lanes : -1, 0);
         amd_life_end(&life);
     }
+    struct amd_life life;
+    test_label = "RDNA 4 has 2.5 GT/s for 32";
+    amd_life_begin(&life, 0x7550);
+    amd_table_begin("v1_3");
+    amd_set("v1_3", GTEL_AMD_PCIE_LINK_WIDTH, 0, 16);
+    amd_set("v1_3", GTEL_AMD_PCIE_LINK_SPEED, 0, 25);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_PCIE_GEN, ""), -1, 0);
+    CHECK(!gtel_amd_table_has(&life.table, GTEL_M_GPU_PCIE_GEN, GTEL_STR_NONE));
+    amd_life_end(&life);
     test_label = "";
 }
 

@@ -297,13 +297,18 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
     }
 }
 
-/* The driver's own view: a card with a bridge of its own has another link inside. */
+/*
+ * The driver's own view: a card with a bridge of its own has another link inside. That of RDNA 4
+ * has the first generation for the fifth (kernel: smu14/smu_v14_0_2_ppt.c, LINK_SPEED_MAX is 3):
+ * the upstream port's files know better.
+ */
 static void sample_link(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
 {
     uint64_t lanes;
     uint64_t speed;
     uint64_t gen;
-    if (!gtel_amd_metrics_get(scene->metrics, GTEL_AMD_PCIE_LINK_WIDTH, 0, &lanes) ||
+    if (scene->chip == GTEL_AMD_NAVI4X ||
+        !gtel_amd_metrics_get(scene->metrics, GTEL_AMD_PCIE_LINK_WIDTH, 0, &lanes) ||
         !gtel_amd_metrics_get(scene->metrics, GTEL_AMD_PCIE_LINK_SPEED, 0, &speed) || lanes == 0 ||
         lanes > 32 || (lanes & (lanes - 1)) != 0)
         return;
