@@ -101,16 +101,17 @@ static const struct check_case {
     unsigned gathers; /* until it is dropped; 0: it is not */
 } check_cases[] = {
     {"agrees", 100, 100, 1, 0},
-    {"half of it", 100, 50, 1, 0},
-    {"twice", 100, 200, 1, 0},
-    {"too little", 100, 49, 1, 60},
-    {"too much", 100, 201, 1, 60},
+    {"all bursts are missed", 100, 750, 10, 0},
+    {"a tenth of it", 100, 10, 1, 0},
+    {"ten times", 100, 1000, 1, 0},
+    {"too little", 100, 9, 1, 60},
+    {"too much", 100, 1001, 1, 60},
     {"nothing", 100, 0, 1, 60},
-    {"each 10 s: more gathers, a longer time", 100, 205, 10, 20},
+    {"each 10 s: more gathers, a longer time", 100, 1005, 10, 20},
     {"agrees each 10 s", 100, 100, 10, 0},
-    {"each 2 minutes", 100, 205, 120, 20},
-    {"more rarely: what it used meanwhile is not known", 100, 205, 121, 0},
-    {"the power of each moment", 1000, 100, 1, 0},
+    {"each 2 minutes", 100, 1005, 120, 20},
+    {"more rarely: what it used meanwhile is not known", 100, 1005, 121, 0},
+    {"the power of each moment", 4000, 100, 1, 0},
 };
 
 static void test_energy_check(void)

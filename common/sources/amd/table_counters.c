@@ -43,7 +43,7 @@ static double energy_unit(const struct gtel_amd_scene *scene)
 /* A minute at least, and so many samples that a changing load has been seen as it is. */
 static const uint64_t check_ns = 60 * UINT64_C(1000000000);
 static const uint64_t check_gap_ns = 120 * UINT64_C(1000000000);
-enum { CHECK_SAMPLES = 20 };
+enum { CHECK_SAMPLES = 20, CHECK_FACTOR = 10 };
 /* What no card uses, in watts. */
 static const double watts_most = 5000;
 
@@ -53,7 +53,11 @@ static void begin_check(struct gtel_amd_table_state *table, uint64_t now_ns, dou
         .start_ns = now_ns, .last_ns = now_ns, .last_w = watts, .start_sum = table->energy.sum};
 }
 
-/* Whether energy and the integral of power differ by more than a factor of two over a check. */
+/*
+ * Whether energy and the integral of power differ by more than that factor over a check. Units that
+ * could be taken for each other differ by 65 and more. A load in bursts that all samples miss is
+ * no fault: then the samples have what the card uses when it is idle, a seventh of its most.
+ */
 static bool disagrees(struct gtel_amd_table_state *table, uint64_t now_ns, double watts,
                       double unit)
 {
@@ -71,7 +75,7 @@ static bool disagrees(struct gtel_amd_table_state *table, uint64_t now_ns, doubl
     double energy_j = (double)(table->energy.sum - check->start_sum) * unit;
     double integral_j = check->integral_j;
     begin_check(table, now_ns, watts);
-    return energy_j > 2 * integral_j || 2 * energy_j < integral_j;
+    return energy_j > CHECK_FACTOR * integral_j || CHECK_FACTOR * energy_j < integral_j;
 }
 
 /* The second die of a package, and Navi 3x and 4x, have 0. */
