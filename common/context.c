@@ -35,7 +35,8 @@ struct gtel_context {
     uint64_t section;
     uint64_t gather;
     uint32_t rank[GTEL_SOURCES_MAX]; /* by source; UINT32_MAX: not used */
-    uint32_t meters; /* a bit per source that is read for the energy of processes only */
+    uint32_t meters;  /* a bit per source that is read for the energy of processes only */
+    uint32_t sharers; /* the same: that has a share of each process in each sample */
     struct gtel_lane *lane;
     size_t lanes;
     struct gtel_str answer[GTEL_SOURCES_MAX]; /* by lane, of this sample; p NULL: none */
@@ -76,6 +77,7 @@ static int choose_sources(struct gtel_context *context, const struct gtel_setup 
         if (!gtel_choice_is_wanted(&choice, gtel_sources[i]))
             continue;
         context->rank[i] = rank_of(setup, i);
+        context->sharers |= (uint32_t)gtel_sources[i]->has_all_engines << i;
         if (strcmp(gtel_sources[i]->lane, "clients") == 0)
             context->attribution.readers |= 1u << i;
         if (gtel_choice_is_meter(&choice, gtel_sources[i]))
@@ -403,14 +405,15 @@ static void finish_section(struct gtel_context *context, uint64_t now_ns)
     }
 }
 
-/* Whether a lane has sources whose readings show that a GPU answers. */
-static bool has_direct_source(const struct gtel_context *context, const struct gtel_lane *lane)
+/* Sources of a lane whose readings show that a GPU of their drivers answers: a bit each. */
+static uint32_t direct_sources(const struct gtel_context *context, const struct gtel_lane *lane)
 {
+    uint32_t direct = 0;
     for (int i = 0; gtel_sources[i]; i++)
         if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_indirect &&
             (context->meters >> i & 1) == 0 && strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
-            return true;
-    return false;
+            direct |= 1u << i;
+    return direct;
 }
 
 /* Decodes an answer into the merged picture of this section. */
@@ -425,7 +428,7 @@ static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
         return r;
     merge_batch(context);
     gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch,
-                       has_direct_source(context, lane));
+                       direct_sources(context, lane));
     return 0;
 }
 
@@ -488,7 +491,7 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     struct gtel_series_table *table = &context->series;
     const struct gtel_sink *sink = context->sink;
     gtel_series_sort(table);
-    gtel_series_add_absences(table, context->attribution.readers);
+    gtel_series_add_absences(table, context->sharers);
     uint64_t max_age_ns = gtel_option_number(&context->options, GTEL_O_UNCHANGED) > 0
                               ? gtel_option_number(&context->options, GTEL_O_INFO_INTERVAL)
                               : 0;

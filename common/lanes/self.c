@@ -66,9 +66,25 @@ void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading
 
 const char gtel_self_idle_origin[] = "idle residency";
 
+static bool is_for(const struct gtel_source *source, const struct gtel_device *device)
+{
+    const char *const *driver = source->drivers;
+    while (driver && *driver && strcmp(*driver, device->label[GTEL_LABEL_DRIVER]) != 0)
+        driver++;
+    return !driver || *driver;
+}
+
+static bool is_for_one(uint32_t sources, const struct gtel_device *device)
+{
+    for (size_t s = 0; gtel_sources[s]; s++)
+        if ((sources >> s & 1) != 0 && is_for(gtel_sources[s], device))
+            return true;
+    return false;
+}
+
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
-                        bool has_direct_sources)
+                        uint32_t direct)
 {
     if (!make_room(self, registry->n))
         return;
@@ -76,7 +92,7 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
         if (map->arrivals[i] == 0)
             continue;
         /* Also when a new helper has never seen it: it is gone. */
-        if (has_direct_sources)
+        if (is_for_one(direct, registry->device[i]))
             self->device[i].answer = GTEL_SELF_DIRECT;
         else if (self->device[i].answer == GTEL_SELF_NONE)
             self->device[i].answer = GTEL_SELF_INDIRECT;
@@ -175,9 +191,7 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         const struct gtel_device *device = registry->device[i];
         struct gtel_self_device *own = &self->device[i];
         bool is_known = own->request >= self->request; /* by another lane */
-        /* Of some sources alone, none may be for it: its silence means something once one was. */
-        bool is_direct =
-            own->answer == GTEL_SELF_DIRECT && (own->answered > 0 || !self->is_narrowed);
+        bool is_direct = own->answer == GTEL_SELF_DIRECT;
         if (own->answer == GTEL_SELF_NONE)
             continue; /* its lane has not answered: nothing is known of it now */
         if (is_known && own->answer <= own->reported)

@@ -14,7 +14,7 @@
 /* Which lanes that answered know a device. */
 enum gtel_self_answer {
     GTEL_SELF_NONE,
-    GTEL_SELF_INDIRECT, /* none whose readings show whether the device answers */
+    GTEL_SELF_INDIRECT, /* none that asks sources which show whether the device answers */
     GTEL_SELF_DIRECT
 };
 
@@ -66,12 +66,12 @@ void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading
 /* What metrics_source has for a busy_percent that is made from idle residency. */
 extern const char gtel_self_idle_origin[];
 /*
- * A lane answered: which devices it knows, and which readings failed. has_direct_sources: not
- * all of its sources report from the kernel's memory only.
+ * A lane answered: which devices it knows, and which readings failed. direct: a bit for each of its
+ * sources whose readings show that a device of their drivers answers.
  */
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
-                        bool has_direct_sources);
+                        uint32_t direct);
 /*
  * Appends readings_failed of each device that a lane spoke of, up when it was such a one or
  * the device is gone, and gpu_info when it is due. Of a late answer only what no report has had

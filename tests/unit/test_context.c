@@ -373,7 +373,7 @@ static void test_up(void)
         unsigned dead;
     } cases[] = {
         {"all sources", "", 1, 0},
-        {"its driver's own", "xe,drm_memory", 1, NOT_SAID}, /* it has not answered before */
+        {"its driver's own", "xe,drm_memory", 1, 0},
         {"another driver's and one of both", "i915,drm_memory", NOT_SAID, NOT_SAID},
         {"rights", "xe_pmu,drm_memory", NOT_SAID, NOT_SAID},
         {"all beside the driver's own", "xe_pmu,xe_stall,busy_files,drm_memory,rapl,drm_health",

@@ -443,7 +443,7 @@ static bool report(const struct gtel_registry *reported, struct gtel_registry *r
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_answer(frame.payload, registry, map, &batch, &answer), 0);
     gtel_self_begin(self, self->request + 1);
-    gtel_self_answered(self, registry, map, &batch, true);
+    gtel_self_answered(self, registry, map, &batch, UINT32_MAX);
     gtel_batch_done(&batch);
     gtel_buf_done(&buf);
     return self->device[i].answer != GTEL_SELF_NONE;
@@ -516,8 +516,8 @@ static void test_indirect_only(void)
     for (int has_direct_sources = 0; has_direct_sources < 2; has_direct_sources++) {
         gtel_batch_reset(&batch);
         gtel_self_begin(&self, self.request + 1);
-        gtel_self_answered(&self, &registry, &map, &batch, false);
-        gtel_self_answered(&self, &registry, &map, &batch, has_direct_sources);
+        gtel_self_answered(&self, &registry, &map, &batch, 0);
+        gtel_self_answered(&self, &registry, &map, &batch, has_direct_sources ? UINT32_MAX : 0);
         gtel_self_report(&self, &registry, &options, &batch);
         CHECK_INT(count(&batch, GTEL_M_GPU_UP), has_direct_sources);
         CHECK_INT(count(&batch, GTEL_M_INFO), !has_direct_sources);
@@ -559,7 +559,7 @@ static void test_late_lane(void)
         reading.source = (uint8_t)gtel_source_find(GTEL_STR("i915"));
         gtel_batch_reset(&batch);
         gtel_self_begin(&self, self.request + 1);
-        gtel_self_answered(&self, &registry, &map[!late], &batch, true);
+        gtel_self_answered(&self, &registry, &map[!late], &batch, UINT32_MAX);
         gtel_self_record(&self, &reading);
         gtel_self_report(&self, &registry, &options, &batch);
         CHECK(self.device[late].answer == GTEL_SELF_NONE);
@@ -612,7 +612,7 @@ static void test_late_answer(void)
         test_label = steps[i].label;
         gtel_batch_reset(&batch);
         gtel_self_begin(&self, steps[i].request);
-        gtel_self_answered(&self, &registry, &map, &batch, steps[i].is_direct);
+        gtel_self_answered(&self, &registry, &map, &batch, steps[i].is_direct ? UINT32_MAX : 0);
         gtel_self_report(&self, &registry, &machine.options, &batch);
         CHECK_INT(count(&batch, GTEL_M_GPU_UP), steps[i].up);
         CHECK_INT(count(&batch, GTEL_M_GPU_READINGS_FAILED), steps[i].failed);
