@@ -180,7 +180,7 @@ static void report_client(const struct gtel_clients *state, struct gtel_batch *b
     }
     gtel_clients_hide(state, device, owner->birth.pid, &use);
     /* Work that is not known of it could be that of a process that is not visible. */
-    if (!are_all_visible(state) && (use.has_share == 0 || use.hidden != 0))
+    if (!are_all_visible(state) && device->is_read && (use.has_share == 0 || use.hidden != 0))
         gtel_clients_miss(device, GTEL_GAP_UNREAD);
     const struct gtel_process_id process = {.pid = owner->birth.pid, .start = owner->birth.start};
     gtel_usage_add(batch->usage, device->device, batch->source, batch->origin, process, &use);
@@ -198,7 +198,7 @@ static bool is_walked(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = state->counts;
     return !counts->is_first && counts->waiting == 0 && counts->unread == 0 &&
-           !state->is_incomplete;
+           counts->dropped == 0 && !state->is_incomplete;
 }
 
 /*
@@ -209,8 +209,7 @@ static bool is_complete(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = state->counts;
     return state->scan_error == 0 && are_all_visible(state) && is_walked(state) &&
-           counts->visible == counts->readable && counts->dropped == 0 &&
-           (counts->has_numbers || counts->is_listed) &&
+           counts->visible == counts->readable && (counts->has_numbers || counts->is_listed) &&
            !(counts->by_text > 0 && counts->asleep > 0);
 }
 

@@ -168,6 +168,7 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
     process->is_due = process->is_due || (process->ino != 0 && may_differ && !is_slow);
     process->ino = st.ino;
     process->size = st.size;
+    scan->counts.dropped += process->slots == GTEL_SCAN_PROCESS_SLOTS_MAX; /* it may have more */
 }
 
 struct walk {

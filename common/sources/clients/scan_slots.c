@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    SLOTS_MAX = 1 << 16,
-    PROCESS_SLOTS_MAX = SLOTS_MAX / 8, /* so that none takes the room of all others */
+    SLOTS_MAX = 8 * GTEL_SCAN_PROCESS_SLOTS_MAX,
     FILES_MAX = 4096, /* kept open: some 4.5 KB of the kernel's memory each (fs/seq_file.c) */
     ROOM = 32,        /* how many are closed together when descriptors run out */
     AGAIN_MAX = 4     /* texts that are read twice in a gather */
@@ -135,7 +134,7 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
                          uint32_t fd)
 {
     uint32_t i = scan->free_slot;
-    if (process->slots == PROCESS_SLOTS_MAX)
+    if (process->slots == GTEL_SCAN_PROCESS_SLOTS_MAX)
         return 0;
     if (i != 0) {
         scan->free_slot = scan->slot[i - 1].next;
@@ -210,7 +209,8 @@ void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process,
             set_device(scan, at, &found[k]);
         if (at == 0 && !found[k].is_unknown) {
             scan->counts.dropped++;
-            process->is_due = true; /* perhaps there is room later */
+            /* perhaps there is room later */
+            process->is_due = process->is_due || process->slots < GTEL_SCAN_PROCESS_SLOTS_MAX;
         }
         before = at != 0 ? at : before;
         i = *link_behind(scan, process, before);

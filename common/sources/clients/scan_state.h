@@ -15,7 +15,11 @@
 
 #include <errno.h>
 
-enum { GTEL_SCAN_TEXT_MAX = 16384, GTEL_SCAN_LONGS_MAX = 4 };
+enum {
+    GTEL_SCAN_TEXT_MAX = 16384,
+    GTEL_SCAN_LONGS_MAX = 4,
+    GTEL_SCAN_PROCESS_SLOTS_MAX = 8192 /* an eighth: none takes the room of all others */
+};
 
 /* A descriptor of a DRM device, or one whose text is that of a client. */
 struct gtel_scan_slot {
