@@ -462,6 +462,8 @@ static bool find_gpus(struct state *state, const struct gtel_registry *registry)
         uint32_t before = gpu->luid == device->luid ? gpu->counted : 0;
         *gpu = (struct gpu){.luid = device->luid, .device = device, .counted_before = before};
     }
+    for (size_t i = state->gpus; i < GPUS_MAX; i++)
+        state->gpu[i] = (struct gpu){0}; /* one that comes back has counted nothing before */
     return state->gpus > 0;
 }
 

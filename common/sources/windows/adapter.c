@@ -179,7 +179,8 @@ static void describe_modes(const struct gtel_wddm *wddm, struct gtel_wddm_adapte
 
 bool gtel_wddm_is_invented(const struct gtel_wddm_gpu *gpu, uint64_t bytes)
 {
-    return gpu->pnp.pci_id[0] == GTEL_PNP_INTEL && gpu->pnp.pci.bus == 0 && bytes >> 31 == 0;
+    return gpu->pnp.pci_id[0] == GTEL_PNP_INTEL && gpu->pnp.pci.bus == 0 &&
+           bytes < UINT64_C(3) << 30;
 }
 
 static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)

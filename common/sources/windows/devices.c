@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NVIDIA = 0x10de };
+enum { AMD = 0x1002, NVIDIA = 0x10de };
 
 /* ---- labels ---- */
 
@@ -103,15 +103,19 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
 
 /*
  * A GPU that Windows has and does not use is down, unless somebody has disabled it (cfg.h,
- * CM_PROB_DISABLED): that one is not there.
+ * CM_PROB_DISABLED): that one is not there. Whether a device of other makers is a GPU, and not the
+ * display of a server's management, only a driver that works can say.
  */
 static void add_failed(const struct gtel_wddm *wddm, struct gtel_registry *registry,
                        const struct gtel_pnp_gpu *pnp)
 {
     enum { DISABLED = 22 };
+    uint16_t vendor = pnp->pci_id[0];
     struct gtel_str key = gtel_str_of(pnp->key);
     struct gtel_device *device = gtel_registry_find(registry, key);
-    if (device || pnp->problem == DISABLED || gtel_registry_add(registry, key, &device) < 0)
+    if (device || pnp->problem == DISABLED ||
+        (vendor != GTEL_PNP_INTEL && vendor != AMD && vendor != NVIDIA) ||
+        gtel_registry_add(registry, key, &device) < 0)
         return;
     (void)gtel_cards_label_pnp(&wddm->pnp, registry, device, pnp, true);
     gtel_registry_lost(registry, device);
