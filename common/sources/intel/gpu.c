@@ -185,7 +185,7 @@ static void record_idle(struct gtel_card_gts *gts, struct gtel_intel_sample *sam
 static int read_attrs(struct gtel_intel_gpu *gpu, bool has_slept, struct gtel_intel_sample *sample)
 {
     const struct gtel_batch *batch = sample->attrs.batch;
-    bool is_asleep = false; /* the GT whose state was read last */
+    bool is_asleep = false; /* the GT whose state was read last, or perhaps */
     for (size_t i = 0; i < gpu->files.attrs.n; i++) {
         struct gtel_attr *attr = &gpu->files.attrs.attr[i];
         size_t n = batch->n;
@@ -198,7 +198,7 @@ static int read_attrs(struct gtel_intel_gpu *gpu, bool has_slept, struct gtel_in
         if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
             return -ENODEV;
         if (attr->kind.form == GTEL_ATTR_IDLE)
-            is_asleep = batch->n > n && batch->reading[n].value.u64 != 0;
+            is_asleep = batch->n == n || batch->reading[n].value.u64 != 0;
         if (is_idle_time && !has_slept)
             record_idle(&gpu->files.card->gts, sample, attr, &before);
     }

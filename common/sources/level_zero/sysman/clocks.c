@@ -83,7 +83,8 @@ GTEL_SYSMAN_READ(clock)
     if (is_in_transfers(pass->gpu, part))
         return GTEL_ZE_NO_VALUE;
     add_clock(pass, &place, GTEL_M_FREQUENCY_ACTUAL, clock->actual);
-    add_clock(pass, &place, GTEL_M_FREQUENCY_REQUESTED, clock->request);
+    if (clock->actual != 0) /* else the GT sleeps: source xe does not read it then either */
+        add_clock(pass, &place, GTEL_M_FREQUENCY_REQUESTED, clock->request);
     add_limit(pass, &place, GTEL_M_FREQUENCY_EFFICIENT, clock->efficient);
     /* under the present power limit: rapl_PL1_freq_mhz of i915 */
     add_limit(pass, &place, GTEL_M_FREQUENCY_ACHIEVABLE, clock->tdp);
