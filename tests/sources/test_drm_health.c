@@ -321,10 +321,10 @@ static void test_ports(void)
          BEHIND("xe", "8086") BRIDGES("8086") COUNTED "file " INNER
                                                       "0000:03:00.0/power/runtime_status\n"
                                                       "| suspended\nend\n",
-         {2, 4, 17, 0, 1}},
+         {2, 4, 17, NONE, 1}},
         {"amdgpu_health",
          BEHIND("amdgpu", "1002") BRIDGES("1002") COUNTED "end\n",
-         {2, 4, 17, 0, 1}},
+         {2, 4, 17, NONE, 1}},
         {"drm_health", /* one bridge */
          BEHIND("xe", "8086") PORT(INNER, "8086", "060400") COUNTED "end\n",
          {2, NONE, NONE, NONE, NONE}},

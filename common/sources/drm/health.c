@@ -304,7 +304,7 @@ static void put(struct gtel_batch *batch, const struct gtel_device *device, enum
     gtel_batch_u64(batch, device, metric, GTEL_STR_NONE, value);
 }
 
-/* Zero is reported only where errors are counted. */
+/* Zero is reported only where errors are counted, and of the GPU itself. */
 static int read_aer(const struct drm_health *health, const struct health_card *own,
                     struct gtel_batch *batch)
 {
@@ -320,7 +320,7 @@ static int read_aer(const struct drm_health *health, const struct health_card *o
         int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
         if (r == 0)
             r = gtel_aer_total(text, &value);
-        if (r == 0 && (value > 0 || health->aer == AER_SERVED))
+        if (r == 0 && (value > 0 || (i < GTEL_AER_FILES && health->aer == AER_SERVED)))
             gtel_batch_error(batch, own->card->device, places[i / GTEL_AER_FILES].kind,
                              gtel_aer_files[i % GTEL_AER_FILES].severity, value);
         first = first < 0 ? first : r;
