@@ -55,8 +55,8 @@ static void begin_check(struct gtel_amd_table_state *table, uint64_t now_ns, dou
 
 /*
  * Whether energy and the integral of power differ by more than that factor over a check. Units that
- * could be taken for each other differ by 65 and more. A load in bursts that all samples miss is
- * no fault: then the samples have what the card uses when it is idle, a seventh of its most.
+ * could be mixed up differ by 65 and more. A load in bursts that all samples miss is no fault: then
+ * they have what the card uses when it is idle, a seventh of its most.
  */
 static bool disagrees(struct gtel_amd_table_state *table, uint64_t now_ns, double watts,
                       double unit)
