@@ -17,7 +17,6 @@ enum field {
     FIELD_CAPACITY,
     FIELD_CYCLES,
     FIELD_TOTAL_CYCLES,
-    FIELD_MAXFREQ,
     /* of a region, as their kinds */
     FIELD_REGION,
     FIELD_TOTAL = FIELD_REGION + GTEL_FDINFO_TOTAL,
@@ -110,9 +109,7 @@ static enum field take_field(struct gtel_str *line)
             return FIELD_UNKNOWN;
         return CUT(line, "capacity-") ? FIELD_CAPACITY : FIELD_BUSY;
     case 'm':
-        if (CUT(line, "memory-"))
-            return FIELD_MEMORY;
-        return CUT(line, "maxfreq-") ? FIELD_MAXFREQ : FIELD_UNKNOWN;
+        return CUT(line, "memory-") ? FIELD_MEMORY : FIELD_UNKNOWN;
     case 'p':
         if (CUT(line, "purgeable-"))
             return FIELD_PURGEABLE;
@@ -172,16 +169,6 @@ static bool take_size(const struct amount *amount, uint64_t *ret)
     return amount->unit.n == 0;
 }
 
-static bool take_frequency(const struct amount *amount, uint64_t *ret)
-{
-    if (IS(amount->unit, "KHz"))
-        return scale(amount->number, 1000, ret);
-    if (IS(amount->unit, "MHz"))
-        return scale(amount->number, 1000000, ret);
-    *ret = amount->number;
-    return amount->unit.n == 0 || IS(amount->unit, "Hz");
-}
-
 static void add(uint64_t value, uint64_t *sum, bool *ret_has)
 {
     if (value > UINT64_MAX - *sum)
@@ -233,10 +220,7 @@ static bool is_sound(enum field field, const struct amount *amount)
 static void take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
                         const struct amount *amount)
 {
-    uint64_t hz = 0;
-    if (field == FIELD_MAXFREQ ? !take_frequency(amount, &hz) : !is_sound(field, amount))
-        return;
-    struct gtel_fdinfo_engine *engine = find_engine(info, name);
+    struct gtel_fdinfo_engine *engine = is_sound(field, amount) ? find_engine(info, name) : NULL;
     if (!engine)
         return;
     switch (field) {
@@ -250,10 +234,6 @@ static void take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_
         if (amount->number > engine->total_cycles)
             engine->total_cycles = amount->number;
         engine->has_total_cycles = true;
-        break;
-    case FIELD_MAXFREQ:
-        if (hz > engine->maxfreq_hz)
-            engine->maxfreq_hz = hz;
         break;
     default:
         if (amount->number > engine->capacity)

@@ -6,10 +6,11 @@
  * The result is what the text says, in base units; what follows from it (shares of an interval,
  * who owns a client) is worked out elsewhere. All drivers are read by the same rules: keys are
  * `drm-` and words, names of engines and regions are the rest of the key, and whole. Keys that are
- * not known here (drm-curfreq-…, a driver's own) are skipped.
+ * not known here (drm-curfreq-…, a driver's own) are skipped, and so is drm-maxfreq-…: cycles as
+ * a part of those of the highest clock would be no share of time.
  *
  * A counter that is named twice is the sum of both, for amdgpu has several blocks of one name; of a
- * number that only describes (capacity, maximum clock, elapsed cycles) the larger one stays. Of
+ * number that only describes (capacity, elapsed cycles) the larger one stays. Of
  * what names the client, the first one stays. A line whose value cannot be understood says nothing:
  * a size in an unknown unit is no size. Of sizes it is known that one was missed.
  */
@@ -30,8 +31,7 @@ struct gtel_fdinfo_engine {
     uint64_t busy_ns;      /* counter */
     uint64_t cycles;       /* counter of busy cycles */
     uint64_t total_cycles; /* counter of the same clock, busy or not */
-    uint64_t maxfreq_hz; /* of the clock of cycles; 0: not known, as to panfrost without devfreq */
-    uint32_t capacity;   /* engines behind the name; 1 where it is not said */
+    uint32_t capacity;     /* engines behind the name; 1 where it is not said */
     bool has_busy_ns;
     bool has_cycles;
     bool has_total_cycles;

@@ -14,10 +14,6 @@
     {                                                                                              \
         .kind = GTEL_SHARE_CYCLES, .count = (n), .total = (all), .capacity = (engines)             \
     }
-#define CLOCK(n, hertz, engines)                                                                   \
-    {                                                                                              \
-        .kind = GTEL_SHARE_CLOCK, .count = (n), .maxfreq = (hertz), .capacity = (engines)          \
-    }
 #define LUMPY(n)                                                                                   \
     {                                                                                              \
         .kind = GTEL_SHARE_TIME, .count = (n), .capacity = 1, .is_lumpy = true                     \
@@ -91,12 +87,6 @@ static const struct {
      {{CYCLES(500, 1000, 1), 0, -EAGAIN, 0},
       {CYCLES(5, 10, 1), S, -EAGAIN, 0},
       {CYCLES(15, 110, 1), S, 0, 0.1}}},
-    {"cycles against the highest clock",
-     2,
-     {{CLOCK(0, 800000000, 1), 0, -EAGAIN, 0}, {CLOCK(200000000, 800000000, 1), S, 0, 0.25}}},
-    {"the same with two cores over two seconds",
-     2,
-     {{CLOCK(0, 800000000, 2), 0, -EAGAIN, 0}, {CLOCK(800000000, 800000000, 2), 2 * S, 0, 0.25}}},
     {"goes back and catches up: never negative, nothing counted twice",
      5,
      {{TIME(1000000000, 1), 0, -EAGAIN, 0},
@@ -168,7 +158,6 @@ static const struct {
     {"cycles, no other client", CYCLES(300, 2000, 1), S, 0, -EAGAIN, 0},
     {"cycles, the clock restarted", CYCLES(300, 2000, 1), S, 3000, -EAGAIN, 0},
     {"cycles, has done nothing", CYCLES(0, 2000, 1), S, 0, 0, 0},
-    {"clock", CLOCK(100000000, 1000000000, 1), S, 0, 0, 0.1},
     {"no counter", {0}, S, 0, -EAGAIN, 0},
 };
 

@@ -13,8 +13,8 @@
 enum { SAYS_MAX = 2048 };
 
 /*
- * What a text says, in short: engines as name:busy (b, ns), cycles (c), total cycles (t), maxfreq
- * (f, Hz), capacity (x, above 1); regions as name:bytes used, and D, H, - or ? for the place, s and
+ * What a text says, in short: engines as name:busy (b, ns), cycles (c), total cycles (t),
+ * capacity (x, above 1); regions as name:bytes used, and D, H, - or ? for the place, s and
  * bytes where something is shared.
  */
 static const struct {
@@ -53,19 +53,19 @@ static const struct {
     {"amdgpu-6.14-rocm", "amdgpu 0000:c3:00.0 1021 cpu:4096H gtt:8421376Hs4194304 "
                          "vram:1811939328Ds536870912 gds:0- gws:0- oa:0- doorbell:8192-"},
     {"amdgpu-blocks", "amdgpu 0000:03:00.0 5 dec:b123 enc:b7"},
-    {"msm", "msm - 4 gpu:b88122334455c61233445566f850000000 memory:73007104Hs8388608"},
-    {"panfrost", "panfrost - 19 fragment:b1846584880c1424359409f799999987 "
-                 "vertex-tiler:b71932239c52617357f799999987 memory:290455552H"},
-    {"panfrost-unprofiled", "panfrost - 19 fragment:b0c0f799999987 vertex-tiler:b0c0f799999987 "
+    {"msm", "msm - 4 gpu:b88122334455c61233445566 memory:73007104Hs8388608"},
+    {"panfrost", "panfrost - 19 fragment:b1846584880c1424359409 "
+                 "vertex-tiler:b71932239c52617357 memory:290455552H"},
+    {"panfrost-unprofiled", "panfrost - 19 fragment:b0c0 vertex-tiler:b0c0 "
                             "memory:290455552H"},
-    {"panthor", "panthor - 6 panthor:b111110952750c94439687187f1000000000 memory:17276928H"},
+    {"panthor", "panthor - 6 panthor:b111110952750c94439687187 memory:17276928H"},
     {"v3d", "v3d - 11 bin:b4239330 render:b91245671 tfu:b0 csd:b12000111 cache_clean:b9001 cpu:b0"},
     {"etnaviv", "etnaviv - 2 memory:1835008H"},
     {"ivpu", "intel_vpu 0000:00:0b.0 14 memory:25161728Hs4096"},
     {"amdxdna", "amdxdna_accel_driver 0000:c5:00.1 9 memory:68157440H"},
     {"amdxdna-engine", "amdxdna_accel_driver 0000:c5:00.1 9 npu-amdxdna:b5123"},
     {"nouveau", "nouveau 0000:01:00.0 3"},
-    {"new-driver", "novelty - 1 shader:b12 ray-tracer:c5f2000000 hbm0:3145728?"},
+    {"new-driver", "novelty - 1 shader:b12 ray-tracer:c5 hbm0:3145728?"},
     {"removed-6.16", NULL},
     {"eventpoll", NULL},
     {"eventfd", NULL},
@@ -89,7 +89,6 @@ static void say_all(struct gtel_buf *out, const struct gtel_fdinfo *info)
         say_value(out, engine->has_busy_ns, 'b', engine->busy_ns);
         say_value(out, engine->has_cycles, 'c', engine->cycles);
         say_value(out, engine->has_total_cycles, 't', engine->total_cycles);
-        say_value(out, engine->maxfreq_hz > 0, 'f', engine->maxfreq_hz);
         say_value(out, engine->capacity != 1, 'x', engine->capacity);
     }
     for (size_t i = 0; i < info->regions; i++) {

@@ -29,8 +29,6 @@ static double full_of(const struct gtel_share_counter *sample, uint64_t dt_ns, u
     double capacity = sample->capacity > 0 ? sample->capacity : 1;
     if (sample->kind == GTEL_SHARE_CYCLES)
         return capacity * (double)total;
-    if (sample->kind == GTEL_SHARE_CLOCK)
-        return capacity * (double)sample->maxfreq * ((double)dt_ns / 1e9);
     return capacity * (double)dt_ns;
 }
 

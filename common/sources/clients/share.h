@@ -17,10 +17,9 @@
 
 /* What a counter counts. */
 enum gtel_share_kind {
-    GTEL_SHARE_NONE,   /* no counter; of a struct gtel_share: no base yet */
-    GTEL_SHARE_TIME,   /* busy nanoseconds, against our clock */
-    GTEL_SHARE_CYCLES, /* busy cycles, against all cycles of the same clock */
-    GTEL_SHARE_CLOCK   /* busy cycles, against the highest clock times our clock */
+    GTEL_SHARE_NONE,  /* no counter; of a struct gtel_share: no base yet */
+    GTEL_SHARE_TIME,  /* busy nanoseconds, against our clock */
+    GTEL_SHARE_CYCLES /* busy cycles, against all cycles of the same clock */
 };
 
 /* One sample. */
@@ -29,7 +28,6 @@ struct gtel_share_counter {
     uint32_t capacity; /* identical engines behind the counter; at least 1 */
     uint64_t count;    /* busy nanoseconds or cycles */
     uint64_t total;    /* CYCLES: all cycles so far */
-    uint64_t maxfreq;  /* CLOCK: hertz; above 0 */
     /* Work is counted when it ends, or by an unknown number of engines: a step of more than the
      * interval is no mistake, and counts as all of it. */
     bool is_lumpy;

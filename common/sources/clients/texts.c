@@ -65,10 +65,6 @@ static void choose_counter(const struct gtel_fdinfo_engine *from, bool is_exact,
         ret->kind = GTEL_SHARE_CYCLES;
         ret->count = from->cycles;
         ret->total = from->total_cycles;
-    } else if (from->has_cycles && from->maxfreq_hz > 0) {
-        ret->kind = GTEL_SHARE_CLOCK;
-        ret->count = from->cycles;
-        ret->maxfreq = from->maxfreq_hz;
     }
 }
 
