@@ -137,6 +137,24 @@ static const struct sight {
      0,
      {"sys/class/drm/card0/device/profiling: 0: the driver counts engine time only when this is "
       "switched on: switch it on, as root:\necho 1 > /sys/class/drm/card0/device/profiling"}},
+    {"cycles alone are switched on",
+     "panthor",
+     "| drm-cycles-panthor:\t1\n"
+     "| drm-memory-vram:\t4 KiB\n",
+     "file sys/class/drm/card0/device/profiling\n| 1\nfile sys/devices/0000:01:00.0/profiling\n| "
+     "1\n",
+     "",
+     0,
+     {"sys/class/drm/card0/device/profiling: 0: the driver counts engine time only when this is "
+      "switched on: switch it on, as root:\necho 2 > /sys/class/drm/card0/device/profiling"}},
+    {"time alone is switched on",
+     "panthor",
+     "| drm-engine-panthor:\t1 ns\n"
+     "| drm-memory-vram:\t4 KiB\n",
+     "file sys/devices/0000:01:00.0/profiling\n| 2\n",
+     "",
+     0,
+     {NULL}},
     {"switched on",
      "panfrost",
      "| drm-engine-x:\t1 ns\n"

@@ -464,8 +464,9 @@ static bool is_profiling_off(const struct diagnosis *diagnosis,
 {
     uint64_t value;
     gtel_fs_path(path, "%s/profiling", device->path);
-    return device->driver->counting == GTEL_COUNTS_PROFILING &&
-           gtel_fs_u64(diagnosis->state->env, path, &value) == 0 && value == 0;
+    return device->driver->profiling != 0 &&
+           gtel_fs_u64(diagnosis->state->env, path, &value) == 0 &&
+           (value & device->driver->profiling) == 0;
 }
 
 static void diagnose_engines(const struct diagnosis *diagnosis,
@@ -475,7 +476,8 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
     char fix[GTEL_FS_PATH_MAX + 64];
     char buf[64];
     if (is_profiling_off(diagnosis, device, path)) {
-        (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
+        (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho %u > /%s",
+                       (unsigned)device->driver->profiling, path);
         gtel_finding_say(&diagnosis->at, path, fix,
                          "the driver counts engine time only when this is switched on");
     } else if (device->engines == 0) {

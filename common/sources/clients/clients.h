@@ -49,10 +49,9 @@ struct gtel_client_engine {
 
 /* How a driver counts the work of engines. */
 enum gtel_client_counting {
-    GTEL_COUNTS_LUMPS,     /* when it ends, or that of an unknown number of engines */
-    GTEL_COUNTS_EXACTLY,   /* what the hardware measured: never more than the interval */
-    GTEL_COUNTS_NO_ZEROS,  /* in lumps; an engine that is not there has done nothing */
-    GTEL_COUNTS_PROFILING, /* in lumps, while the device's file `profiling` is not 0 */
+    GTEL_COUNTS_LUMPS,    /* when it ends, or that of an unknown number of engines */
+    GTEL_COUNTS_EXACTLY,  /* what the hardware measured: never more than the interval */
+    GTEL_COUNTS_NO_ZEROS, /* in lumps; an engine that is not there has done nothing */
 };
 
 /* What is not in a driver's texts. */
@@ -60,6 +59,7 @@ struct gtel_client_driver {
     const char *name;        /* of the driver in sysfs; NULL: one that is not known here */
     const char *text;        /* drm-driver in its texts; NULL: the same */
     uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) omitted when it is 0 */
+    uint32_t profiling;      /* time is counted while this bit is set in its file; 0: no file */
     enum gtel_client_counting counting;
     bool wakes;   /* reading a text wakes the device and keeps it awake */
     bool has_kfd; /* takes work that is in no text of a client: see kfd.c */

@@ -30,14 +30,14 @@ enum {
  * (kernel: i915/i915_drm_client.c, xe/xe_drm_client.c, amdgpu/amdgpu_fdinfo.c, panfrost_drv.c,
  * panthor_drv.c, msm/msm_drv.c, msm/disp/dpu1/dpu_kms.c, msm/disp/mdp5/mdp5_kms.c,
  * msm/disp/mdp4/mdp4_kms.c, msm/adreno/adreno_device.c, v3d_drv.c, etnaviv_drv.c, ivpu_drv.c,
- * amdxdna_pci_drv.c)
+ * amdxdna_pci_drv.c; the file `profiling`: Documentation/gpu/panfrost.rst, panthor.rst)
  */
 static const struct gtel_client_driver known[] = {
     {.name = "i915", .counting = GTEL_COUNTS_EXACTLY},
     {.name = "xe", .counting = GTEL_COUNTS_EXACTLY, .wakes = true},
     {.name = "amdgpu", .counting = GTEL_COUNTS_NO_ZEROS, .has_kfd = true},
-    {.name = "panfrost", .omitted_memory = PRINTS_PURGEABLE, .counting = GTEL_COUNTS_PROFILING},
-    {.name = "panthor", .omitted_memory = PRINTS_RESIDENT, .counting = GTEL_COUNTS_PROFILING},
+    {.name = "panfrost", .omitted_memory = PRINTS_PURGEABLE, .profiling = 1},
+    {.name = "panthor", .omitted_memory = PRINTS_RESIDENT, .profiling = 2}, /* 1: cycles */
     {.name = "msm", .omitted_memory = PRINTS_PURGEABLE},
     {.name = "msm_dpu", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
     {.name = "msm_mdp", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
