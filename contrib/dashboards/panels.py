@@ -6,6 +6,8 @@ import dataclasses
 from queries import Query, Table
 
 WHOLE = (("instance", "=", ""),)  # GPUs, without their MIG instances, partitions and virtual functions
+NPUS = "intel_vpu|amdxdna"  # one that sleeps is idle, a GPU that sleeps says nothing: no mean of both
+NOT_NPUS = WHOLE + (("driver", "!~", NPUS),)
 GPU_SENSORS = WHOLE + (("sensor", "!=", "package"),)  # whose limit is that of the processor's cores
 TOP = 10
 LIST = 50  # of what should not be
@@ -39,6 +41,10 @@ def gpu(field, **more):
     return Query("gpu", field, where=WHOLE, **more)
 
 
+def busy(**more):
+    return Query("gpu", "busy_percent", where=NOT_NPUS, **more)
+
+
 def number_of(field, where=WHOLE, **more):
     """How many GPUs have a flag: of the last gather, not a mean like 1.5."""
     return Query("gpu", field, where=where, during="last", over="sum", **more)
@@ -63,7 +69,7 @@ POD = (("pod", "!=", ""),)
 BY_JOB, BY_POD = ("host", "job_id"), ("host", "namespace", "pod")
 BY_MODEL = ("model",)
 PARTS = (("instance", "!=", ""),)  # MIG instances, partitions and virtual functions
-NPU = (("driver", "=~", "intel_vpu|amdxdna"),)
+NPU = (("driver", "=~", NPUS),)
 NPU_POWER = (("domain", "=~", "NPU.*|npu.*|ane"),)  # ane: Apple's neural engine
 MEASURED = (("region", "!=", "bar1"),)  # in each gather
 ENERGY = Query("gpu_process", "attributed_joules")
@@ -74,7 +80,7 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
     ("Overview", (
         one("GPUs that answer", "GPUs with up = 1.", "stat", number_of("up"), unit="short", width=4),
         one("Power", "Of all GPUs that report it.", "stat", gpu("power_watts", over="sum"), width=4),
-        one("Busy", "Mean of the GPUs that are awake and report it; those in MIG mode do not.", "stat", gpu("busy_percent", over="mean"), width=4),
+        one("Busy", "Mean of the GPUs that are awake and report it; those in MIG mode do not. NPUs are with the engines.", "stat", busy(over="mean"), width=4),
         one("Memory used", "Of all memory of the GPUs that report both.", "stat",
             gpu("memory_used_bytes", percent_of="memory_total_bytes", over="sum"), unit="percent", width=4),
         one("Throttled", "GPUs whose clock a limit holds down.", "stat", number_of("throttled"), unit="short", width=4),
@@ -82,16 +88,16 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
         one("GPUs by model", "GPUs with up = 1; a step down is a GPU or host that does not report.", "lines",
             number_of("up", by=BY_MODEL), unit="short"),
         one("Busy", "Mean of the GPUs that report it, and the tenth and ninetieth percentile.", "lines",
-            gpu("busy_percent", over="mean", name="mean"), gpu("busy_percent", over="p10", name="10 %"),
-            gpu("busy_percent", over="p90", name="90 %")),
-        one("Busy by model", "Mean.", "lines", gpu("busy_percent", over="mean", by=BY_MODEL)),
-        top("Busiest hosts", "Mean of their GPUs.", gpu("busy_percent", over="mean", by=("host",))),
-        top("Busiest GPUs", "", gpu("busy_percent")),
-        top("Idlest GPUs", "Least busy; a sleeping GPU reports no share and is not here.", gpu("busy_percent", top=-TOP)),
+            busy(over="mean", name="mean"), busy(over="p10", name="10 %"),
+            busy(over="p90", name="90 %")),
+        one("Busy by model", "Mean.", "lines", busy(over="mean", by=BY_MODEL)),
+        top("Busiest hosts", "Mean of their GPUs.", busy(over="mean", by=("host",))),
+        top("Busiest GPUs", "", busy()),
+        top("Idlest GPUs", "Least busy; a sleeping GPU reports no share and is not here.", busy(top=-TOP)),
     )),
     ("Engines", (
         one("Engine classes", "Mean of all GPUs that have the class.", "lines",
-            Query("gpu_engine", "busy_percent", where=WHOLE, over="mean", by=("engine",)), width=12),
+            Query("gpu_engine", "busy_percent", where=NOT_NPUS, over="mean", by=("engine",)), width=12),
         one("Execution units", "Mean share of time in which units of a kind worked.", "lines",
             Query("gpu_activity", "active_percent", where=WHOLE, over="mean", by=("unit",)), width=12),
         one("Devices by driver", "With up = 1. NPUs are those of intel_vpu and amdxdna, Apple's GPUs those of agx.", "lines",
@@ -173,7 +179,7 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
         growing("Errors", "Counted in the time shown.", dataclasses.replace(ERRORS, where=WHOLE), unit="short"),
         growing("Resets", "In the time shown.", gpu("resets"), unit="short"),
         growing("Failed readings", "In the time shown.", gpu("readings_failed"), unit="short"),
-        one("Asleep", "awake = 0: nothing is read then.", "table", gpu("awake", only="== 0", top=LIST), unit="short"),
+        one("Asleep", "awake = 0: nothing else is read then, except of Intel's NPUs.", "table", gpu("awake", only="== 0", top=LIST), unit="short"),
     )),
     ("gtel itself", (
         top("Slowest gathers", "", Query("gtel", "gather_seconds")),
@@ -197,7 +203,7 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
         one("Power", "", "lines", Query("gpu", "power_watts")),
         one("Temperature", "", "lines", Query("gpu", "temperature_celsius")),
         one("Clock", "Of the graphics domain; 0 while it is stopped.", "lines", Query("gpu", "frequency_mhz", scale=1e6)),
-        one("Answers and awake", "A sleeping GPU is not read: its other curves have a gap.", "states",
+        one("Answers and awake", "A sleeping GPU is not read: its other curves have a gap. Intel's NPUs are read.", "states",
             Query("gpu", "up", during="max", name="up"), Query("gpu", "awake", during="max", name="awake")),
     )),
     ("Engines", (

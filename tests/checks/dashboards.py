@@ -90,6 +90,9 @@ class Check:
         for name, window in re.findall(r"\b(gpu_\w+)(?:\{[^}]*\})?\[([^\]]*)\]", text):
             is_long = window not in ("$__rate_interval", "$__interval", "1m", "2m")
             self.need(name not in self.rare or is_long, f"{name} can come once a minute: {text}")
+        # An NPU that sleeps is idle, and a GPU that sleeps says nothing.
+        is_mixed = re.search(r"\b(avg|quantile|bottomk)\b.*\bgpu_(engine_)?busy_percent\b", text) and "driver" not in text
+        self.need(not is_mixed, f"NPUs among GPUs: {text}")
         # VictoriaMetrics counts from 0 what a new series begins with, and a new line of a process does so.
         others = text.replace("increase(gpu_process_attributed_joules{", "")
         self.need("increase(" not in others and "or vector(0)" not in text, f"gaps and starts become values: {text}")
