@@ -143,7 +143,7 @@ static void test_silent(void)
     if (clients_run(&lane, &text, 1)) {
         CHECK(lane_device(&lane, card0) != NULL);
         CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
-        CHECK(has_finding(&lane, "fdinfo", "5.19"));
+        CHECK(has_finding(&lane, "fdinfo", NULL));
         lane_done(&lane);
     }
     gtel_buf_done(&text);

@@ -431,32 +431,16 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
 
 /* The devices */
 
-/* Since when a driver prints what of its clients (kernel: see devices.c). */
-static const struct {
-    const char *driver;
-    struct {
-        uint32_t major;
-        uint32_t minor;
-    } engines, memory;
-} since[] = {
-    {"i915", {6, 5}, {6, 8}},     {"xe", {6, 11}, {6, 8}},       {"amdgpu", {5, 19}, {5, 19}},
-    {"panfrost", {6, 8}, {6, 8}}, {"panthor", {6, 14}, {6, 14}},
-};
-
 /* What needs a newer kernel: "run Linux 6.8 or newer", or NULL. */
-static const char *newer(const struct diagnosis *diagnosis, const char *driver, bool is_memory,
+static const char *newer(const struct diagnosis *diagnosis, const struct gtel_release *since,
                          char *buf, size_t size)
 {
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
-        uint32_t major = is_memory ? since[i].memory.major : since[i].engines.major;
-        uint32_t minor = is_memory ? since[i].memory.minor : since[i].engines.minor;
-        if (strcmp(since[i].driver, driver) != 0 || diagnosis->kernel.major == 0 ||
-            gtel_release_is_at_least(&diagnosis->kernel, major, minor))
-            continue;
-        (void)snprintf(buf, size, "run Linux %u.%u or newer", (unsigned)major, (unsigned)minor);
-        return buf;
-    }
-    return NULL;
+    if (diagnosis->kernel.major == 0 ||
+        gtel_release_is_at_least(&diagnosis->kernel, since->major, since->minor))
+        return NULL;
+    (void)snprintf(buf, size, "run Linux %u.%u or newer", (unsigned)since->major,
+                   (unsigned)since->minor);
+    return buf;
 }
 
 static bool is_profiling_off(const struct diagnosis *diagnosis,
@@ -482,7 +466,7 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
                          "the driver counts engine time only when this is switched on");
     } else if (device->engines == 0) {
         gtel_finding_say(&diagnosis->at, "drm-engine- of fdinfo",
-                         newer(diagnosis, device->card.driver, false, buf, sizeof(buf)),
+                         newer(diagnosis, &device->driver->engines, buf, sizeof(buf)),
                          "the driver does not report engine time of its clients");
     } else if (strcmp(device->card.driver, "xe") == 0 && diagnosis->kernel.major > 0 &&
                !gtel_release_is_at_least(&diagnosis->kernel, 6, 15)) {
@@ -542,7 +526,8 @@ static void diagnose_device(struct diagnosis *diagnosis, const struct gtel_clien
 {
     char buf[64];
     if (device->texts == GTEL_TEXTS_SILENT) {
-        gtel_finding_say(&diagnosis->at, "fdinfo", "run Linux 5.19 or newer",
+        gtel_finding_say(&diagnosis->at, "fdinfo",
+                         newer(diagnosis, &device->driver->clients, buf, sizeof(buf)),
                          "the driver does not report its clients");
         return;
     }
@@ -567,7 +552,7 @@ static void diagnose_device(struct diagnosis *diagnosis, const struct gtel_clien
     if (!has_memory(diagnosis->state, device))
         gtel_finding_say(
             &diagnosis->at, "drm-memory of fdinfo",
-            newer(diagnosis, device->card.driver, true, buf, sizeof(buf)),
+            newer(diagnosis, &device->driver->memory, buf, sizeof(buf)),
             "the driver does not report memory of its clients, or only in unknown regions");
     /* Drivers with counters of the whole device need no sums. */
     bool has_better = device->driver->counting == GTEL_COUNTS_EXACTLY;

@@ -24,6 +24,7 @@
 #include "host/process.h"
 #include "sources/drm/rest.h"
 #include "parse/fdinfo.h"
+#include "parse/proc.h"
 #include "sources/clients/memory.h"
 #include "sources/clients/scan.h"
 #include "sources/clients/table.h"
@@ -60,6 +61,10 @@ struct gtel_client_driver {
     const char *text;        /* drm-driver in its texts; NULL: the same */
     uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) omitted when it is 0 */
     uint32_t profiling;      /* time is counted while this bit is set in its file; 0: no file */
+    /* Since which kernel it prints anything about them, and what came later; 0: always. */
+    struct gtel_release clients;
+    struct gtel_release engines;
+    struct gtel_release memory;
     enum gtel_client_counting counting;
     bool wakes;   /* reading a text wakes the device and keeps it awake */
     bool has_kfd; /* takes work that is in no text of a client: see kfd.c */
