@@ -167,6 +167,17 @@ static int register_device(struct gtel_clients *state, struct gtel_client_device
     return 0;
 }
 
+/* Where a card stands in front of the GPU, its power state is not the GPU's: it is not reported. */
+static int open_awake(const struct gtel_env *env, struct gtel_client_device *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    bool has_core = gtel_card_core(env, &device->card, path) == 0;
+    int r = gtel_awake_open(env, &device->awake, has_core ? path : device->path);
+    if (!has_core)
+        gtel_fs_close(env, &device->awake.status);
+    return r;
+}
+
 static int add_device(struct gtel_clients *state, struct gtel_registry *registry,
                       const struct gtel_drm_device *drm)
 {
@@ -198,7 +209,7 @@ static int add_device(struct gtel_clients *state, struct gtel_registry *registry
     }
     device->wants_vfs = true;
     device->is_watched = gtel_awake_watch(state->env, &device->awake, device->path) == 0;
-    return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
+    return device->awake.is_open ? 0 : open_awake(state->env, device);
 }
 
 static void remove_device(struct gtel_clients *state, struct gtel_client_device *device,
