@@ -420,6 +420,12 @@ static bool is_group_of_gpu(size_t group)
     return group != GTEL_MEASUREMENT_GPU_INFO && group != GTEL_MEASUREMENT_GTEL;
 }
 
+/* Waking it would bring nothing: all that is there of Intel's NPUs is read while they sleep. */
+static bool is_read_asleep(const struct gtel_device *device)
+{
+    return strcmp(device->label[GTEL_LABEL_DRIVER], "intel_vpu") == 0;
+}
+
 static void write_device(struct report *report, const struct gtel_device *device)
 {
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
@@ -439,9 +445,10 @@ static void write_device(struct report *report, const struct gtel_device *device
             gtel_pnp_word(report->doctor->env, "not read while the GPU sleeps",
                           "not read while the GPU sleeps (--wake=always wakes it)");
         gtel_buf_printf(&rest, ": %s",
-                        seen->is_asleep ? asleep
-                                        : "no source reports it for this GPU, or there is nothing "
-                                          "to report now");
+                        seen->is_asleep && !is_read_asleep(device)
+                            ? asleep
+                            : "no source reports it for this GPU, or there is nothing "
+                              "to report now");
         put_row(report->out, "others", "no", &rest);
     }
 }
