@@ -176,10 +176,9 @@ static size_t findings(struct play *play, const char *what, const char *why)
     if (n > 0 && what) {
         CHECK(gtel_str_ends(found.finding[0].what, gtel_str_of(what)));
         CHECK_STR(found.finding[0].why, why);
-        CHECK_STR(
-            found.finding[0].fix,
-            "try it by hand, as this user: macmon pipe -s 1; it needs an Apple chip, fails in "
-            "virtual machines, and is run for root or for the user who has installed it only");
+        bool is_refused = strstr(why, " belongs to user ") != NULL;
+        CHECK(gtel_str_starts(found.finding[0].fix, is_refused ? GTEL_STR("macmon and its folder")
+                                                               : GTEL_STR("try it by hand")));
         CHECK_INT(found.finding[0].measurement, GTEL_MEASUREMENT_GPU);
     }
     gtel_findings_done(&found);

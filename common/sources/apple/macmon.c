@@ -344,10 +344,13 @@ static int discover(void *state, struct gtel_registry *registry)
 static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct macmon *macmon = state;
-    const char *const text[3] = {
-        macmon->place ? macmon->place->program : "macmon", macmon->why,
-        "try it by hand, as this user: macmon pipe -s 1; it needs an Apple chip, fails in virtual "
-        "machines, and is run for root or for the user who has installed it only"};
+    const char *fix = "try it by hand, as this user: macmon pipe -s 1; it needs an Apple chip, and "
+                      "fails in virtual machines";
+    if (macmon->error == -EPERM)
+        fix = "macmon and its folder have to belong to root or to the user who runs this: start "
+              "the agent as the owner of Homebrew (brew services without sudo)";
+    const char *const text[3] = {macmon->place ? macmon->place->program : "macmon", macmon->why,
+                                 fix};
     (void)registry;
     if (macmon->error < 0)
         gtel_finding_put(findings, macmon->device, GTEL_MEASUREMENT_GPU, macmon->error, text);
