@@ -57,13 +57,15 @@ static const struct gtel_client_driver known[] = {
      .text = "amdxdna_accel_driver",
      .omitted_memory = PRINTS_ACTIVE,
      .clients = {7, 2}},
-    {.name = "asahi"},
     {.name = NULL}, /* any other one */
 };
 
-/* Drivers that take work and print nothing about their clients (as of Linux 7.2). */
-static const char *const silent[] = {"nouveau", "nova",   "nova-drm", "nvidia",
-                                     "lima",    "radeon", "powervr"};
+/*
+ * Drivers that take work and print nothing about their clients (as of Linux 7.2; vc4/vc4_drv.c; of
+ * those in Rust, asahi, nova and tyr, none can: rust/kernel/drm/device.rs, show_fdinfo).
+ */
+static const char *const silent[] = {"asahi",  "lima",    "nouveau", "nova", "nova-drm",
+                                     "nvidia", "powervr", "radeon",  "tyr",  "vc4-drm"};
 
 const struct gtel_client_driver *gtel_client_driver_find(const char *name)
 {
