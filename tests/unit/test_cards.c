@@ -319,7 +319,8 @@ static void test_functions(void)
 #define LIST(id, name)                                                                             \
     "file usr/share/misc/pci.ids\n| 8086  Intel Corporation\n| \t" id "  " name "\n"
 
-static void check_model(const struct gtel_drm_card *drm, const char *machine, const char *want)
+static void check_label(const struct gtel_drm_card *drm, const char *machine, enum gtel_label label,
+                        const char *want)
 {
     char error[200];
     struct gtel_tree *tree;
@@ -331,10 +332,15 @@ static void check_model(const struct gtel_drm_card *drm, const char *machine, co
         !CHECK(gtel_registry_add(&registry, gtel_str_of(drm->key), &device) == 0))
         return;
     gtel_cards_label(&env, &registry, device, drm);
-    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), want);
+    CHECK_STR(gtel_str_of(device->label[label]), want);
     gtel_registry_done(&registry);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
+}
+
+static void check_model(const struct gtel_drm_card *drm, const char *machine, const char *want)
+{
+    check_label(drm, machine, GTEL_LABEL_MODEL, want);
 }
 
 /* A market name, else the platform's, else the ids; the same with and without databases. */
@@ -437,6 +443,43 @@ static void test_boards(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         test_label = cases[i].label;
         check_model(&drm, cases[i].text, cases[i].want);
+    }
+    test_label = "";
+}
+
+#define DISPLAY                                                                                    \
+    "file sys/class/drm/card0/device/uevent\n| DRIVER=msm_dpu\n| "                                 \
+    "OF_COMPATIBLE_0=qcom,sm8550-mdss\n"
+#define ADRENO(name, chip)                                                                         \
+    "file sys/bus/platform/drivers/adreno/" name                                                   \
+    "/uevent\n| DRIVER=adreno\n| OF_COMPATIBLE_0=" chip "\n"
+
+/* Of a GPU behind a display's card the model is its own. */
+static void test_facades(void)
+{
+    static const struct gtel_drm_card drm = {
+        .key = "ae00000.display-subsystem", .driver = "msm_dpu", .card = "card0"};
+    test_label = "facades";
+    check_model(&drm, DISPLAY ADRENO("3d00000.gpu", "qcom,adreno-43050a01") "end\n",
+                "qcom,adreno-43050a01");
+    check_model(&drm, DISPLAY "end\n", "");
+    check_model(&drm, DISPLAY ADRENO("3d00000.gpu", "a") ADRENO("3e00000.gpu", "b") "end\n", "");
+    test_label = "";
+}
+
+/* Without PCI the vendor is that of the driver's hardware. */
+static void test_makers(void)
+{
+    static const char *const makers[][2] = {{"adreno", "qualcomm"},  {"msm", "qualcomm"},
+                                            {"mdp4", "qualcomm"},    {"lima", "arm"},
+                                            {"vc4-drm", "broadcom"}, {"powervr", "imagination"},
+                                            {"tyr", "arm"},          {"panthor", "arm"},
+                                            {"etnaviv", "vivante"},  {"gpu2040", ""}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(makers); i++) {
+        struct gtel_drm_card drm = {.key = "fb000000.gpu", .card = "card0"};
+        test_label = makers[i][0];
+        (void)snprintf(drm.driver, sizeof(drm.driver), "%s", makers[i][0]);
+        check_label(&drm, "end\n", GTEL_LABEL_VENDOR, makers[i][1]);
     }
     test_label = "";
 }
@@ -580,6 +623,8 @@ int main(void)
     test_names();
     test_swapped();
     test_boards();
+    test_facades();
+    test_makers();
     test_amd_names();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);

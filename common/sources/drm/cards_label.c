@@ -29,10 +29,13 @@ static const struct {
     const char *driver;
     const char *tag;
 } makers[] = {
-    {"i915", "intel"},   {"xe", "intel"},         {"intel_vpu", "intel"},  {"amdgpu", "amd"},
-    {"amdxdna", "amd"},  {"panfrost", "arm"},     {"panthor", "arm"},      {"v3d", "broadcom"},
-    {"msm", "qualcomm"}, {"msm_dpu", "qualcomm"}, {"msm_mdp", "qualcomm"}, {"etnaviv", "vivante"},
-    {"asahi", "apple"},
+    {"adreno", "qualcomm"}, {"amdgpu", "amd"},       {"amdxdna", "amd"},
+    {"asahi", "apple"},     {"etnaviv", "vivante"},  {"i915", "intel"},
+    {"intel_vpu", "intel"}, {"lima", "arm"},         {"mdp4", "qualcomm"},
+    {"msm", "qualcomm"},    {"msm_dpu", "qualcomm"}, {"msm_mdp", "qualcomm"},
+    {"panfrost", "arm"},    {"panthor", "arm"},      {"powervr", "imagination"},
+    {"tyr", "arm"},         {"v3d", "broadcom"},     {"vc4-drm", "broadcom"},
+    {"xe", "intel"},
 };
 
 static size_t vendor_of(uint16_t id)
@@ -52,15 +55,16 @@ static const char *maker_of(const struct gtel_drm_card *drm)
     return vendor < GTEL_ARRAY_LEN(vendors) ? vendors[vendor].tag : "";
 }
 
-/* The device tree's word for it: "brcm,2712-v3d" (kernel: of_device_uevent). */
+/* The device tree's word for the GPU: "brcm,2712-v3d" (kernel: of_device_uevent). */
 static bool find_compatible(const struct gtel_env *env, const struct gtel_drm_card *drm, char *buf,
                             size_t size)
 {
+    char path[GTEL_FS_PATH_MAX];
     char text[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
     struct gtel_str value;
-    if (gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", gtel_drm_folder(drm), drm->card), text,
-                     sizeof(text), &uevent) < 0 ||
+    if (gtel_card_core(env, drm, path) < 0 ||
+        gtel_fs_text(env, GTEL_FS_AT("%s/uevent", path), text, sizeof(text), &uevent) < 0 ||
         gtel_uevent_get(uevent, GTEL_STR("OF_COMPATIBLE_0"), &value) < 0 || value.n == 0)
         return false;
     (void)gtel_str_copy(buf, size, value); /* a long one is cut */
