@@ -18,8 +18,8 @@ static const struct gtel_str tags[GTEL_ENGINE_KINDS] = {
 };
 
 /*
- * Names that are no tags. v3d's bin, tfu, cache_clean and cpu, and panfrost's vertex-tiler, are
- * left to "other": each runs beside the engine that stands for its class (kernel: v3d/v3d_drv.c,
+ * Names that are no tags. v3d's bin, tfu and cache_clean, and panfrost's vertex-tiler, are left
+ * to "other": each runs beside the engine that stands for its class (kernel: v3d/v3d_drv.c,
  * panfrost/panfrost_drv.c).
  */
 static const struct {

@@ -153,6 +153,8 @@ static void read_engines(const struct feed *feed)
     uint32_t reported = 0;
     for (size_t i = 0; i < fdinfo->engines; i++) {
         struct gtel_share_counter sample;
+        if (gtel_str_eq(fdinfo->engine[i].name, GTEL_STR("cpu")))
+            continue; /* v3d's queue of jobs for the processor (kernel: v3d/v3d_sched.c) */
         choose_counter(&fdinfo->engine[i], is_exact, &sample);
         int e = sample.kind != GTEL_SHARE_NONE
                     ? find_engine(feed->state->env, feed->device, fdinfo->engine[i].name, i)
