@@ -43,7 +43,8 @@ static double energy_unit(const struct gtel_amd_scene *scene)
 /* A minute at least, and so many samples that a changing load has been seen as it is. */
 static const uint64_t check_ns = 60 * UINT64_C(1000000000);
 static const uint64_t check_gap_ns = 120 * UINT64_C(1000000000);
-enum { CHECK_SAMPLES = 20, CHECK_FACTOR = 10 };
+enum { CHECK_SAMPLES = 20 };
+static const double check_factor = 10;
 /* What no card uses, in watts. */
 static const double watts_most = 5000;
 
@@ -75,7 +76,7 @@ static bool disagrees(struct gtel_amd_table_state *table, uint64_t now_ns, doubl
     double energy_j = (double)(table->energy.sum - check->start_sum) * unit;
     double integral_j = check->integral_j;
     begin_check(table, now_ns, watts);
-    return energy_j > CHECK_FACTOR * integral_j || CHECK_FACTOR * energy_j < integral_j;
+    return energy_j > check_factor * integral_j || check_factor * energy_j < integral_j;
 }
 
 /* The second die of a package, and Navi 3x and 4x, have 0. */
