@@ -36,7 +36,7 @@ struct gtel_context {
     uint64_t gather;
     uint32_t rank[GTEL_SOURCES_MAX]; /* by source; UINT32_MAX: not used */
     uint32_t meters;  /* a bit per source that is read for the energy of processes only */
-    uint32_t sharers; /* the same: that has a share of each process in each sample */
+    uint32_t sharers; /* a bit per source that has a share of each process in each sample */
     struct gtel_lane *lane;
     size_t lanes;
     struct gtel_str answer[GTEL_SOURCES_MAX]; /* by lane, of this sample; p NULL: none */
@@ -489,23 +489,23 @@ static bool is_silent(const struct gtel_context *context, const struct gtel_read
 static void emit_window(struct gtel_context *context, uint64_t wall_ns)
 {
     struct gtel_series_table *table = &context->series;
-    const struct gtel_sink *sink = context->sink;
     gtel_series_sort(table);
-    gtel_series_add_absences(table, context->sharers);
+    if (is_folding(context))
+        gtel_series_add_absences(table, context->sharers);
     uint64_t max_age_ns = gtel_option_number(&context->options, GTEL_O_UNCHANGED) > 0
                               ? gtel_option_number(&context->options, GTEL_O_INFO_INTERVAL)
                               : 0;
-    gtel_sink_begin(sink, wall_ns);
+    gtel_sink_begin(context->sink, wall_ns);
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
         if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0 &&
             !is_silent(context, &series->now) &&
             (max_age_ns == 0 ||
              gtel_series_mark_sent(series, context->gather, context->sampled_ns, max_age_ns)))
-            gtel_window_emit(&series->window, &series->now, sink);
+            gtel_window_emit(&series->window, &series->now, context->sink);
         gtel_window_reset(&series->window);
     }
-    gtel_sink_end(sink);
+    gtel_sink_end(context->sink);
     gtel_arena_reset(&context->texts);
 }
 
